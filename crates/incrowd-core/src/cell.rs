@@ -1,0 +1,91 @@
+//! The text of sets, `{Mexico, Peru}`: one spelling for one set, whatever the values contain.
+
+/// Whether a value must be quoted inside a set, or put in braces when it stands alone.
+fn ambiguous(value: &str) -> bool {
+    value.is_empty() || value == "*" || value.contains(['{', '}', ',', '"']) || value.trim() != value
+}
+
+fn quote(value: &str, out: &mut String) {
+    if ambiguous(value) {
+        out.push('"');
+        out.push_str(&value.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        out.push_str(value);
+    }
+}
+
+/// The published text of a set of values; a single plain value stands for itself.
+pub fn set_label(values: &[&str]) -> String {
+    if let [value] = values
+        && !value.starts_with('{')
+        && *value != "*"
+    {
+        return (*value).to_owned();
+    }
+    let mut out = String::from("{");
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        quote(value, &mut out);
+    }
+    out.push('}');
+    out
+}
+
+/// The values of a set, or `None` if the text is not one.
+pub fn parse_set(text: &str) -> Option<Vec<String>> {
+    let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
+    let mut values = Vec::new();
+    loop {
+        if let Some(mut quoted) = rest.strip_prefix('"') {
+            let mut value = String::new();
+            loop {
+                let end = quoted.find('"')?;
+                value.push_str(&quoted[..end]);
+                quoted = &quoted[end + 1..];
+                match quoted.strip_prefix('"') {
+                    Some(more) => {
+                        value.push('"');
+                        quoted = more;
+                    }
+                    None => break,
+                }
+            }
+            values.push(value);
+            rest = quoted;
+        } else {
+            let end = rest.find(", ").unwrap_or(rest.len());
+            values.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        if rest.is_empty() {
+            return Some(values);
+        }
+        rest = rest.strip_prefix(", ")?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn plain_values_stay_plain() {
+        assert_eq!(set_label(&["Mexico"]), "Mexico");
+        assert_eq!(set_label(&["Mexico", "Peru"]), "{Mexico, Peru}");
+        assert_eq!(set_label(&["*"]), "{\"*\"}");
+    }
+
+    proptest! {
+        #[test]
+        fn sets_read_back(values in prop::collection::vec("[a{}\", *]{0,4}", 1..4)) {
+            let refs: Vec<&str> = values.iter().map(String::as_str).collect();
+            let label = set_label(&refs);
+            let back = parse_set(&label).unwrap_or_else(|| vec![label.clone()]);
+            prop_assert_eq!(back, values);
+        }
+    }
+}

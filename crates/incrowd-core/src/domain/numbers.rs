@@ -1,0 +1,228 @@
+//! Numbers and dates in order.
+
+use super::{Division, Misfit};
+use crate::error::Error;
+use crate::folded::FoldedColumn;
+use crate::hierarchy::intervals::not_numeric;
+use crate::index::Code;
+use crate::number::{Number, date_of, parse_date, parse_number};
+use crate::schema::Kind;
+
+/// The distinct values of a column, ascending.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Any numbers.
+    Reals(Vec<f64>),
+    /// Days since 1970-01-01.
+    Dates(Vec<i32>),
+}
+
+impl Numbers {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Numbers::Integers(v) => v.len(),
+            Numbers::Reals(v) => v.len(),
+            Numbers::Dates(v) => v.len(),
+        }
+    }
+
+    pub(super) fn at(&self, code: Code) -> f64 {
+        match self {
+            Numbers::Integers(v) => v[code.index()] as f64,
+            Numbers::Reals(v) => v[code.index()],
+            Numbers::Dates(v) => f64::from(v[code.index()]),
+        }
+    }
+
+    fn text(&self, code: Code) -> String {
+        match self {
+            Numbers::Integers(v) => v[code.index()].to_string(),
+            Numbers::Reals(v) => v[code.index()].to_string(),
+            Numbers::Dates(v) => date_of(v[code.index()]).to_string(),
+        }
+    }
+}
+
+/// A line of numbers; a missing value, if kept, is the last leaf.
+#[derive(Clone, Debug)]
+pub struct NumberLine {
+    pub(super) numbers: Numbers,
+    pub(super) domain: (f64, f64),
+    pub(super) missing: Option<String>,
+}
+
+impl NumberLine {
+    pub(super) fn build(
+        column: &FoldedColumn,
+        kind: Kind,
+        missing: Option<&str>,
+        domain: Option<(f64, f64)>,
+    ) -> Result<(NumberLine, Vec<Code>), Misfit> {
+        let texts = &column.texts[1..];
+        let (numbers, mut codes) = if kind == Kind::Date {
+            let dates = parse_all(texts, parse_date, || {
+                Error::input(format!("column `{}` holds a value that is not a date", column.name))
+                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing")
+            })?;
+            let (values, codes) = rank(&dates, i32::cmp);
+            (Numbers::Dates(values), codes)
+        } else {
+            let numbers = parse_all(texts, parse_number, || not_numeric(&column.name))?;
+            let whole: Option<Vec<i64>> =
+                numbers.iter().map(|n| if let Number::Integer(i) = n { Some(*i) } else { None }).collect();
+            match whole {
+                Some(integers) => {
+                    let (values, codes) = rank(&integers, i64::cmp);
+                    (Numbers::Integers(values), codes)
+                }
+                None => {
+                    let reals: Vec<f64> = numbers.iter().map(|n| n.as_f64()).collect();
+                    let (values, codes) = rank(&reals, f64::total_cmp);
+                    (Numbers::Reals(values), codes)
+                }
+            }
+        };
+        let n = numbers.len();
+        let own = if n == 0 { (0.0, 0.0) } else { (numbers.at(Code(0)), numbers.at(Code(n as u32 - 1))) };
+        if let Some((lo, hi)) = domain
+            && (own.0 < lo || own.1 > hi)
+        {
+            let error =
+                Error::input(format!("column `{}` has values outside its stated domain", column.name))
+                    .help("widen `domain`, or leave it out to use the range of the data")
+                    .at(format!("columns.{}.domain", column.name));
+            let out = codes.iter().position(|&c| numbers.at(c) < lo || numbers.at(c) > hi);
+            return Err(Misfit { error, code: out.map(|i| i as u32 + 1) });
+        }
+        codes.insert(0, Code(n as u32));
+        let line = NumberLine { numbers, domain: domain.unwrap_or(own), missing: missing.map(str::to_owned) };
+        Ok((line, codes))
+    }
+
+    pub(super) fn leaves(&self) -> u32 {
+        self.numbers.len() as u32 + u32::from(self.missing.is_some())
+    }
+
+    /// The values themselves.
+    pub fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
+    /// The range that counts as the whole domain.
+    pub fn domain(&self) -> (f64, f64) {
+        self.domain
+    }
+
+    fn is_missing(&self, code: Code) -> bool {
+        code.index() >= self.numbers.len()
+    }
+
+    pub(super) fn ncp(&self, lo: Code, hi: Code) -> f64 {
+        if lo == hi {
+            return 0.0;
+        }
+        if self.is_missing(hi) {
+            return 1.0;
+        }
+        self.width(self.numbers.at(lo), self.numbers.at(hi))
+    }
+
+    /// `(hi - lo) / domain`; 0 for a constant column.
+    pub(super) fn width(&self, lo: f64, hi: f64) -> f64 {
+        let (min, max) = self.domain;
+        if max <= min { 0.0 } else { ((hi - lo) / (max - min)).clamp(0.0, 1.0) }
+    }
+
+    /// Missing and present values have no order between them, so they part before anything else is divided.
+    pub(super) fn division(&self, lo: Code, hi: Code) -> Division {
+        if self.is_missing(hi) {
+            Division::Into(vec![(lo, Code(hi.0 - 1)), (hi, hi)])
+        } else {
+            Division::Anywhere
+        }
+    }
+
+    pub(super) fn label(&self, lo: Code, hi: Code) -> String {
+        if self.is_missing(lo) {
+            self.missing.clone().unwrap_or_default()
+        } else if self.is_missing(hi) {
+            "*".to_owned()
+        } else if lo == hi {
+            self.numbers.text(lo)
+        } else {
+            format!("[{}, {}]", self.numbers.text(lo), self.numbers.text(hi))
+        }
+    }
+}
+
+fn parse_all<T>(
+    texts: &[String],
+    parse: fn(&str) -> Option<T>,
+    refuse: impl Fn() -> Error,
+) -> Result<Vec<T>, Misfit> {
+    let mut values = Vec::with_capacity(texts.len());
+    for (i, text) in texts.iter().enumerate() {
+        match parse(text) {
+            Some(value) => values.push(value),
+            None => return Err(Misfit { error: refuse(), code: Some(i as u32 + 1) }),
+        }
+    }
+    Ok(values)
+}
+
+/// The distinct values ascending, and the position of each given value among them.
+fn rank<T: Copy>(values: &[T], order: fn(&T, &T) -> std::cmp::Ordering) -> (Vec<T>, Vec<Code>) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(order);
+    sorted.dedup_by(|a, b| order(a, b).is_eq());
+    let position = |v: &T| sorted.partition_point(|s| order(s, v).is_lt());
+    let codes = values.iter().map(|v| Code(position(v) as u32)).collect();
+    (sorted, codes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::column;
+    use super::*;
+
+    #[test]
+    fn equal_numbers_share_a_leaf() {
+        let (line, codes) =
+            NumberLine::build(&column(&["10", "9.0", "9", "-0.0", "0"]), Kind::Numeric, None, None).unwrap();
+        assert_eq!(line.numbers, Numbers::Reals(vec![0.0, 9.0, 10.0]));
+        assert_eq!(codes[1..], [Code(2), Code(1), Code(1), Code(0), Code(0)]);
+        assert_eq!(line.label(Code(0), Code(1)), "[0, 9]");
+        assert_eq!(line.ncp(Code(0), Code(1)), 0.9);
+    }
+
+    #[test]
+    fn missing_is_the_last_leaf_and_parts_first() {
+        let (line, codes) = NumberLine::build(&column(&["1", "5"]), Kind::Numeric, Some("?"), None).unwrap();
+        assert_eq!(codes[0], Code(2));
+        assert_eq!(line.label(Code(0), Code(2)), "*");
+        assert_eq!(line.label(Code(2), Code(2)), "?");
+        assert_eq!((line.ncp(Code(0), Code(2)), line.ncp(Code(2), Code(2))), (1.0, 0.0));
+        assert_eq!(
+            line.division(Code(0), Code(2)),
+            Division::Into(vec![(Code(0), Code(1)), (Code(2), Code(2))])
+        );
+    }
+
+    #[test]
+    fn a_stated_domain_must_hold_the_values() {
+        assert!(NumberLine::build(&column(&["1", "5"]), Kind::Numeric, None, Some((0.0, 4.0))).is_err());
+        let (line, _) =
+            NumberLine::build(&column(&["1", "5"]), Kind::Numeric, None, Some((0.0, 10.0))).unwrap();
+        assert_eq!(line.ncp(Code(0), Code(1)), 0.4);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_with_its_code() {
+        assert_eq!(
+            NumberLine::build(&column(&["1", "nan"]), Kind::Numeric, None, None).unwrap_err().code,
+            Some(2)
+        );
+    }
+}

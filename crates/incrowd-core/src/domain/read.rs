@@ -1,0 +1,132 @@
+//! Reading published cells back, as anybody who has the release and the hierarchies can.
+
+use super::{Domain, Numbers};
+use crate::cell::parse_set;
+use crate::index::{Code, NodeId};
+use crate::number::{parse_date, parse_number};
+
+/// What a published cell says about a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadCell {
+    /// Nothing: `*`.
+    Anything,
+    /// A number between these, both included.
+    Between(f64, f64),
+    /// A value below this node.
+    Below(NodeId),
+    /// One of these values.
+    OneOf(Vec<Code>),
+    /// The value was missing.
+    Missing,
+}
+
+impl Domain {
+    /// Reads a published cell; `None` if it is not a cell of this domain.
+    pub fn read(&self, text: &str) -> Option<ReadCell> {
+        match self {
+            Domain::Taxonomy(taxonomy) => match taxonomy.node(text) {
+                Some(node) if node == taxonomy.root() && taxonomy.leaves() > 1 => Some(ReadCell::Anything),
+                Some(node) => Some(ReadCell::Below(node)),
+                None => (text == "*").then_some(ReadCell::Anything),
+            },
+            _ if text == "*" => Some(ReadCell::Anything),
+            Domain::Numbers(line) => {
+                if line.missing.as_deref() == Some(text) {
+                    return Some(ReadCell::Missing);
+                }
+                let number = |s: &str| match line.numbers {
+                    Numbers::Dates(_) => parse_date(s).map(f64::from),
+                    _ => parse_number(s).map(|n| n.as_f64()),
+                };
+                if let Some(x) = number(text) {
+                    return Some(ReadCell::Between(x, x));
+                }
+                let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
+                let (lo, hi) = (number(lo)?, number(hi)?);
+                (lo <= hi).then_some(ReadCell::Between(lo, hi))
+            }
+            Domain::Labels(line) => {
+                if let Some(code) = line.code(text).filter(|_| !text.starts_with('{')) {
+                    return Some(ReadCell::OneOf(vec![code]));
+                }
+                let values = parse_set(text)?;
+                let codes: Option<Vec<Code>> = values.iter().map(|v| line.code(v)).collect();
+                codes.map(ReadCell::OneOf)
+            }
+        }
+    }
+
+    /// Whether a cell admits the value at `code`.
+    pub fn covers(&self, cell: &ReadCell, code: Code) -> bool {
+        match (cell, self) {
+            (ReadCell::Anything, _) => true,
+            (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
+                code.index() < line.numbers.len() && (*lo..=*hi).contains(&line.numbers.at(code))
+            }
+            (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => {
+                let (first, last) = taxonomy.span(*node);
+                (first..=last).contains(&code)
+            }
+            (ReadCell::OneOf(codes), _) => codes.contains(&code),
+            (ReadCell::Missing, Domain::Numbers(line)) => code.index() >= line.numbers.len(),
+            _ => false,
+        }
+    }
+
+    /// Normalized certainty penalty of a cell.
+    pub fn cell_ncp(&self, cell: &ReadCell) -> f64 {
+        match (cell, self) {
+            (ReadCell::Anything, _) => f64::from(u8::from(self.leaves() > 1)),
+            (ReadCell::Between(lo, hi), Domain::Numbers(line)) => line.width(*lo, *hi),
+            (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => taxonomy.ncp(*node),
+            (ReadCell::OneOf(codes), Domain::Labels(line)) => line.share(codes.len() as u32),
+            _ => 0.0,
+        }
+    }
+
+    /// Information loss of a cell as `wang2009` defines it: for whole numbers an interval counts its values, so even a
+    /// single number of a column that varies costs something.
+    pub fn cell_loss(&self, cell: &ReadCell) -> f64 {
+        let beyond_first =
+            |count: u32| f64::from(count.saturating_sub(1)) / f64::from((self.leaves() - 1).max(1));
+        match (cell, self) {
+            (ReadCell::Anything, _) => f64::from(u8::from(self.leaves() > 1)),
+            (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
+                let step = if matches!(line.numbers, Numbers::Reals(_)) { 0.0 } else { 1.0 };
+                crate::hierarchy::share((*lo, *hi), line.domain, step)
+            }
+            (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => taxonomy.loss(*node),
+            (ReadCell::OneOf(codes), _) => beyond_first(codes.len() as u32),
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::column;
+    use super::*;
+    use crate::schema::{ColumnSpec, Kind};
+
+    #[test]
+    fn numbers_read_back_as_intervals() {
+        let (domain, _) = Domain::build(&column(&["20", "40", "30"]), &ColumnSpec::default(), None).unwrap();
+        assert_eq!(domain.read("[20, 40]"), Some(ReadCell::Between(20.0, 40.0)));
+        assert_eq!(domain.read("20"), Some(ReadCell::Between(20.0, 20.0)));
+        assert_eq!(domain.read("[40, 20]"), None);
+        assert_eq!(domain.read("x"), None);
+        let half = domain.read("[20, 30]").unwrap();
+        assert_eq!((domain.cell_ncp(&half), domain.cell_loss(&half)), (0.5, 11.0 / 21.0));
+        assert!(domain.covers(&half, Code(1)) && !domain.covers(&half, Code(2)));
+    }
+
+    #[test]
+    fn sets_read_back_as_codes() {
+        let spec = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
+        let (domain, _) = Domain::build(&column(&["a", "b", "c"]), &spec, None).unwrap();
+        let set = domain.read("{a, c}").unwrap();
+        assert_eq!(set, ReadCell::OneOf(vec![Code(0), Code(2)]));
+        assert_eq!((domain.cell_ncp(&set), domain.cell_loss(&set)), (2.0 / 3.0, 0.5));
+        assert_eq!(domain.read("{a, z}"), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! A table as a reader sees it: distinct rows of texts, each with the number of records that have it.
+
+/// The code of a missing value in every column of a [`Folded`] table.
+pub const MISSING: u32 = 0;
+
+/// A column of a folded table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedColumn {
+    /// The column's name.
+    pub name: String,
+    /// The distinct texts by code; the text at [`MISSING`] is empty and stands for whatever counts as missing.
+    pub texts: Vec<String>,
+}
+
+/// Distinct rows with multiplicities: what an engine makes of a table, be it microdata or a release.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    /// The columns, in the order asked for.
+    pub columns: Vec<FoldedColumn>,
+    /// The codes, row by row.
+    pub codes: Vec<u32>,
+    /// How many records have each row.
+    pub weights: Vec<u64>,
+    /// How many records were read, those dropped included.
+    pub read: u64,
+    /// How many records were left out because a value was missing.
+    pub dropped_missing: u64,
+    /// How many records have a missing value, by column.
+    pub missing: Vec<u64>,
+}
+
+impl Folded {
+    /// How many distinct rows there are.
+    pub fn rows(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The codes of a row.
+    pub fn row(&self, row: usize) -> &[u32] {
+        let width = self.columns.len();
+        &self.codes[row * width..(row + 1) * width]
+    }
+
+    /// How many records the rows stand for.
+    pub fn records(&self) -> u64 {
+        self.weights.iter().sum()
+    }
+
+    /// The position of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Folds records one by one: the slow and obvious way, for small tables and as the twin of the engines. `None` is a
+    /// missing value; with `drop_missing` a record that has one is left out.
+    pub fn from_records<'a>(
+        names: &[&str],
+        records: impl IntoIterator<Item = Vec<Option<&'a str>>>,
+        drop_missing: bool,
+    ) -> Folded {
+        let mut folded = Folded {
+            columns: names
+                .iter()
+                .map(|name| FoldedColumn { name: (*name).to_owned(), texts: vec![String::new()] })
+                .collect(),
+            missing: vec![0; names.len()],
+            ..Folded::default()
+        };
+        for record in records {
+            folded.read += 1;
+            let mut row = Vec::with_capacity(names.len());
+            for ((cell, column), missing) in record.iter().zip(&mut folded.columns).zip(&mut folded.missing) {
+                let Some(text) = cell else {
+                    *missing += 1;
+                    row.push(MISSING);
+                    continue;
+                };
+                let known = column.texts.iter().skip(1).position(|t| t == text).map(|i| i + 1);
+                let code = known.unwrap_or_else(|| {
+                    column.texts.push((*text).to_owned());
+                    column.texts.len() - 1
+                });
+                row.push(code as u32);
+            }
+            if drop_missing && row.contains(&MISSING) {
+                folded.dropped_missing += 1;
+                continue;
+            }
+            match (0..folded.rows()).find(|&r| folded.row(r) == row) {
+                Some(r) => folded.weights[r] += 1,
+                None => {
+                    folded.codes.extend(row);
+                    folded.weights.push(1);
+                }
+            }
+        }
+        folded
+    }
+
+    /// Rows as texts with their weights, sorted: a form in which two folds compare whatever codes they chose.
+    pub fn canonical(&self) -> Vec<(Vec<Option<&str>>, u64)> {
+        let mut rows: Vec<_> = (0..self.rows())
+            .map(|r| {
+                let cells = self.row(r).iter().zip(&self.columns);
+                let texts =
+                    cells.map(|(&code, c)| (code != MISSING).then(|| c.texts[code as usize].as_str()));
+                (texts.collect::<Vec<_>>(), self.weights[r])
+            })
+            .collect();
+        rows.sort();
+        rows
+    }
+}

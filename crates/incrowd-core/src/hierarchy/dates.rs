@@ -1,0 +1,145 @@
+//! Calendar dates: day → month → quarter → year → decade.
+
+use jiff::civil::Date;
+
+use super::{Extents, Taxonomy};
+use crate::error::{Error, Result};
+use crate::number::{date_of, days, parse_date};
+
+/// A step of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// `2021-03`
+    Month,
+    /// `2021-Q1`
+    Quarter,
+    /// `2021`
+    Year,
+    /// `2020s`
+    Decade,
+}
+
+impl Step {
+    /// All steps, finest first, with their names in a job file.
+    pub const ALL: [(&'static str, Step); 4] =
+        [("month", Step::Month), ("quarter", Step::Quarter), ("year", Step::Year), ("decade", Step::Decade)];
+
+    fn label(self, date: Date) -> String {
+        match self {
+            Step::Month => format!("{:04}-{:02}", date.year(), date.month()),
+            Step::Quarter => format!("{:04}-Q{}", date.year(), (date.month() - 1) / 3 + 1),
+            Step::Year => format!("{:04}", date.year()),
+            Step::Decade => format!("{}s", date.year().div_euclid(10) * 10),
+        }
+    }
+
+    /// First and last day of the step that holds `date`, in days since 1970-01-01.
+    fn extent(self, date: Date) -> (f64, f64) {
+        let (first_month, months) = match self {
+            Step::Month => (date.month(), 1),
+            Step::Quarter => ((date.month() - 1) / 3 * 3 + 1, 3),
+            Step::Year => (1, 12),
+            Step::Decade => (1, 120),
+        };
+        let year = if self == Step::Decade { date.year().div_euclid(10) * 10 } else { date.year() };
+        let first = Date::new(year, first_month, 1).unwrap_or(date);
+        let after = first.saturating_add(jiff::Span::new().months(months));
+        let day = |d: Date| f64::from(days(d).unwrap_or(0));
+        (day(first), day(after) - 1.0)
+    }
+}
+
+/// Which steps a column uses, finest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dates {
+    steps: Vec<Step>,
+}
+
+impl Dates {
+    /// Checks that steps ascend and that at least one is there.
+    pub fn new(steps: Vec<Step>) -> Result<Dates> {
+        if steps.is_empty() || steps.windows(2).any(|w| w[0] >= w[1]) {
+            return Err(Error::job("date levels must ascend: some of month, quarter, year, decade"));
+        }
+        Ok(Dates { steps })
+    }
+
+    /// Month, quarter, year and decade.
+    pub fn all() -> Dates {
+        Dates { steps: Step::ALL.map(|(_, step)| step).to_vec() }
+    }
+
+    /// Builds the tree over the dates in `values`.
+    pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
+        let mut leaves = Vec::with_capacity(values.len());
+        for value in values {
+            let day = parse_date(value).ok_or_else(|| {
+                Error::input(format!("column `{column}` holds a value that is not a date"))
+                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing")
+            })?;
+            leaves.push(day);
+        }
+        leaves.sort_unstable();
+        leaves.dedup();
+        let (Some(first), Some(last)) = (leaves.first(), leaves.last()) else {
+            return Err(Error::input(format!("column `{column}` has no dates")));
+        };
+        let domain = (f64::from(*first), f64::from(*last));
+        let mut paths = Vec::with_capacity(leaves.len());
+        let mut extents = hashbrown::HashMap::new();
+        for &day in &leaves {
+            let date = date_of(day);
+            let mut path = vec![date.to_string()];
+            extents.insert(date.to_string(), (f64::from(day), f64::from(day)));
+            for step in &self.steps {
+                let (lo, hi) = step.extent(date);
+                extents.insert(step.label(date), (lo.max(domain.0), hi.min(domain.1)));
+                path.push(step.label(date));
+            }
+            path.push("*".to_owned());
+            paths.push(path);
+        }
+        let taxonomy = Taxonomy::from_paths(&paths)?;
+        let of_node = (0..taxonomy.node_count())
+            .map(|i| extents.get(taxonomy.label(crate::NodeId(i as u32))).copied().unwrap_or(domain))
+            .collect();
+        Ok(taxonomy.with_extents(Extents { of_node, domain, integers: true }))
+    }
+}
+
+/// The canonical label of a date and its day number.
+pub(crate) fn leaf(text: &str) -> Option<(String, i32)> {
+    parse_date(text).map(|day| (date_of(day).to_string(), day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_climb_to_decades() {
+        let t = Dates::all();
+        let t = t.build(
+            "born",
+            &["2021-03-05", "2021-03-31", "2021-02-01", "2021-12-24", "2029-01-01", "1999-01-01"],
+        );
+        let t = t.unwrap();
+        let common = |a, b| t.label(t.common(t.code(a).unwrap(), t.code(b).unwrap())).to_owned();
+        assert_eq!(common("2021-03-05", "2021-03-31"), "2021-03");
+        assert_eq!(common("2021-02-01", "2021-03-31"), "2021-Q1");
+        assert_eq!(common("2021-02-01", "2021-12-24"), "2021");
+        assert_eq!(common("2021-02-01", "2029-01-01"), "2020s");
+        assert_eq!(common("1999-01-01", "2029-01-01"), "*");
+    }
+
+    #[test]
+    fn loss_is_measured_in_days() {
+        let t = Dates::new(vec![Step::Month])
+            .unwrap()
+            .build("d", &["2021-01-01", "2021-01-31", "2021-12-31"])
+            .unwrap();
+        let january = t.node("2021-01").unwrap();
+        assert_eq!(t.ncp(january), 30.0 / 364.0);
+        assert!(Dates::new(vec![Step::Year, Step::Month]).is_err());
+    }
+}

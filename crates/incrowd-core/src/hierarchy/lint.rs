@@ -1,0 +1,220 @@
+//! What can be wrong with a hierarchy file, each finding with its line.
+
+use std::fmt;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::Taxonomy;
+use super::arx::Line;
+use crate::number::parse_number;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Legal, but probably not meant.
+    Warning,
+    /// The file does not define a hierarchy for this table.
+    Error,
+}
+
+/// Something the linter found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The line it was found on.
+    pub line: Option<u64>,
+    /// The sentence. It may quote labels of the hierarchy file, never cells of the table.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+fn error(line: u64, message: String) -> Finding {
+    Finding { severity: Severity::Error, line: Some(line), message }
+}
+
+fn warning(line: u64, message: String) -> Finding {
+    Finding { severity: Severity::Warning, line: Some(line), message }
+}
+
+/// Checks the lines of a hierarchy file by themselves. Findings come in line order.
+pub fn lint(lines: &[Line]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if lines.is_empty() {
+        let message = "the file has no lines; write one per value: `value;level1;…;*`".to_owned();
+        findings.push(Finding { severity: Severity::Error, line: None, message });
+        return findings;
+    }
+    let height = lines[0].path.len();
+    let root = lines[0].path.last().map_or("", String::as_str);
+    let mut leaves: HashMap<&str, &Line> = HashMap::new();
+    let mut parents: HashMap<(usize, &str), (&str, u64)> = HashMap::new();
+    for line in lines {
+        let path = &line.path;
+        if path.len() < 2 {
+            findings
+                .push(error(line.number, "only one level; a value needs at least a root such as `*`".into()));
+            continue;
+        }
+        if let Some(level) = path.iter().skip(1).position(|label| label.is_empty()) {
+            findings.push(error(line.number, format!("level {} is empty", level + 1)));
+        }
+        if path.len() != height {
+            let message = format!("{} levels where line {} has {height}", path.len(), lines[0].number);
+            findings.push(warning(line.number, message));
+        }
+        let top = &path[path.len() - 1];
+        if top != root {
+            let message =
+                format!("no single root: ends in `{top}` where line {} ends in `{root}`", lines[0].number);
+            findings.push(error(line.number, message));
+        }
+        if let Some(first) = leaves.get(path[0].as_str()) {
+            if first.path == *path {
+                findings.push(warning(
+                    line.number,
+                    format!("`{}` again, same as line {}", path[0], first.number),
+                ));
+            } else {
+                let message =
+                    format!("duplicate leaf `{}`: line {} files it elsewhere", path[0], first.number);
+                findings.push(error(line.number, message));
+            }
+            continue;
+        }
+        leaves.insert(&path[0], line);
+        // Levels are counted from the root so that branches of different length compare.
+        for (above, pair) in path.windows(2).skip(1).enumerate() {
+            let from_root = path.len() - above;
+            let (parent, first) = parents.entry((from_root, &pair[0])).or_insert((&pair[1], line.number));
+            if *parent != pair[1] {
+                let message = format!(
+                    "level {} is not functional: `{}` lies below `{}` here and below `{parent}` on line {first}",
+                    above + 1,
+                    pair[0],
+                    pair[1]
+                );
+                findings.push(error(line.number, message));
+            }
+        }
+        if let Some(label) = path[1..].iter().find(|label| excludes(label, &path[0])) {
+            findings.push(warning(
+                line.number,
+                format!("label `{label}` does not contain its value `{}`", path[0]),
+            ));
+        }
+    }
+    findings
+}
+
+/// Checks a hierarchy against the distinct values of a column; says how many are missing, not which.
+pub fn missing_values<'a>(taxonomy: &Taxonomy, values: impl IntoIterator<Item = &'a str>) -> usize {
+    let absent: HashSet<&str> = values.into_iter().filter(|value| taxonomy.code(value).is_none()).collect();
+    absent.len()
+}
+
+/// Whether `label` is an interval and `leaf` a number outside it.
+fn excludes(label: &str, leaf: &str) -> bool {
+    match (interval(label), parse_number(leaf)) {
+        (Some((lo, hi, open)), Some(leaf)) => {
+            let x = leaf.as_f64();
+            x < lo || x > hi || (open && x == hi)
+        }
+        _ => false,
+    }
+}
+
+/// Reads `15-19`, `[15, 19]`, `[15, 20)`, `[15-20[`, `<18`, `<=18`, `>64`, `>=65`: low end, high end, high end open.
+pub fn interval(label: &str) -> Option<(f64, f64, bool)> {
+    let number = |s: &str| parse_number(s).map(|n| n.as_f64());
+    let label = label.trim();
+    if let Some(rest) = label.strip_prefix("<=").or_else(|| label.strip_prefix('≤')) {
+        return Some((f64::NEG_INFINITY, number(rest)?, false));
+    }
+    if let Some(rest) = label.strip_prefix('<') {
+        return Some((f64::NEG_INFINITY, number(rest)?, true));
+    }
+    if let Some(rest) = label.strip_prefix(">=").or_else(|| label.strip_prefix('≥')) {
+        return Some((number(rest)?, f64::INFINITY, false));
+    }
+    if let Some(rest) = label.strip_prefix('>') {
+        return Some((number(rest)?.next_up(), f64::INFINITY, false));
+    }
+    let open = label.ends_with(')') || label.ends_with('[');
+    let inner = label.trim_start_matches(['[', '(', ']']).trim_end_matches([']', ')', '[']);
+    let bracketed = inner.len() < label.len();
+    // A minus may be the separator or a sign, so every position after the first digit is tried.
+    let separators = inner.char_indices().filter(|&(i, c)| i > 0 && matches!(c, '-' | '–' | ',' | ';'));
+    for (i, c) in separators {
+        if c != '-' && c != '–' && !bracketed {
+            continue;
+        }
+        if let (Some(lo), Some(hi)) = (number(&inner[..i]), number(&inner[i + c.len_utf8()..])) {
+            return (lo <= hi).then_some((lo, hi, open));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arx::lines;
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let findings = lint(&lines("x", text).unwrap());
+        findings.iter().map(|f| format!("{:?} {f}", f.severity)).collect()
+    }
+
+    #[test]
+    fn finds_nothing_in_a_good_file() {
+        assert_eq!(found("19;15-19;10-19;*\n20;20-24;20-29;*\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn finds_ages_filed_under_the_wrong_interval() {
+        // The widely used age hierarchy files 20, 25, 30, … one interval too low.
+        assert_eq!(
+            found("19;15-19;10-19;*\n20;15-19;10-19;*\n"),
+            ["Warning line 2: label `15-19` does not contain its value `20`"]
+        );
+    }
+
+    #[test]
+    fn finds_duplicates_dysfunction_and_missing_roots() {
+        let all = found("a;A;X;*\nb;A;Y;*\na;B;Y;*\nb;A;Y;*\nc;C;Z;all\nd\ne;E;*\nf;;F;*\n");
+        for says in [
+            "Error line 2: level 1 is not functional: `A` lies below `Y` here and below `X` on line 1",
+            "Error line 3: duplicate leaf `a`: line 1 files it elsewhere",
+            "Warning line 4: `b` again, same as line 2",
+            "Error line 5: no single root: ends in `all` where line 1 ends in `*`",
+            "Error line 6: only one level; a value needs at least a root such as `*`",
+            "Warning line 7: 3 levels where line 1 has 4",
+            "Error line 8: level 1 is empty",
+        ] {
+            assert!(all.iter().any(|f| f == says), "{says}\nnot in {all:#?}");
+        }
+        assert_eq!(all.len(), 7, "{all:#?}");
+        assert_eq!(found("").len(), 1);
+    }
+
+    #[test]
+    fn reads_interval_labels() {
+        assert_eq!(interval("15-19"), Some((15.0, 19.0, false)));
+        assert_eq!(interval("[15, 20)"), Some((15.0, 20.0, true)));
+        assert_eq!(interval("[-5--1]"), Some((-5.0, -1.0, false)));
+        assert_eq!(interval("<18"), Some((f64::NEG_INFINITY, 18.0, true)));
+        for label in ["*", "adult", "2020-Q1", "13-1081-x", "1234", "20-10"] {
+            assert_eq!(interval(label), None, "{label}");
+        }
+        assert!(excludes(">64", "64") && !excludes(">=65", "65") && !excludes("15-19", "young"));
+    }
+}

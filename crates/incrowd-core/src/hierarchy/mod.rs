@@ -1,0 +1,63 @@
+//! Hierarchies: how a value may be generalized.
+//!
+//! Whatever its source, a hierarchy becomes a [`Taxonomy`]: a tree whose leaves stand on a line in depth-first order,
+//! so that every node is an interval of leaves. One file for each way of making one.
+
+pub mod arx;
+pub mod dates;
+pub mod intervals;
+pub mod lint;
+pub mod mask;
+pub mod nested;
+mod taxonomy;
+
+pub(crate) use taxonomy::share;
+pub use taxonomy::{Extents, Taxonomy};
+
+use crate::error::{Error, Result};
+
+/// A recipe for a hierarchy, before the column's values are known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HierarchySpec {
+    /// The lines of an ARX-style file, `leaf;level1;…;root`.
+    Arx {
+        /// The name of the file, for messages.
+        name: String,
+        /// Its text.
+        text: String,
+    },
+    /// A tree written in the job file or in a TOML file.
+    Nested(nested::Tree),
+    /// Characters masked from one end, for codes such as zip codes.
+    Mask(mask::Mask),
+    /// Numeric intervals of fixed width or with cut points of one's own.
+    Intervals(intervals::Intervals),
+    /// Day, month, quarter, year, decade.
+    Dates(dates::Dates),
+}
+
+impl HierarchySpec {
+    /// Builds the taxonomy that covers `values`, the distinct texts of `column`.
+    pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
+        let taxonomy = match self {
+            HierarchySpec::Arx { name, text } => arx::read(name, text)?,
+            HierarchySpec::Nested(tree) => tree.build()?,
+            HierarchySpec::Mask(mask) => mask.build(values)?,
+            HierarchySpec::Intervals(intervals) => intervals.build(column, values)?,
+            HierarchySpec::Dates(dates) => dates.build(column, values)?,
+        };
+        if taxonomy.leaves() == 0 {
+            return Err(Error::input(format!("the hierarchy of column `{column}` has no leaves")));
+        }
+        Ok(taxonomy)
+    }
+
+    /// Whether leaves are numbers or dates in a canonical spelling, so that `07` finds the leaf `7`.
+    pub fn canonical(&self, text: &str) -> Option<String> {
+        match self {
+            HierarchySpec::Intervals(_) => intervals::leaf(text).map(|(label, _)| label),
+            HierarchySpec::Dates(_) => dates::leaf(text).map(|(label, _)| label),
+            _ => None,
+        }
+    }
+}

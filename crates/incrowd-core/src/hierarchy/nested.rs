@@ -1,0 +1,112 @@
+//! A tree written as nested TOML: tables are inner nodes, lists are leaves.
+//!
+//! ```toml
+//! ["N. America"]
+//! values = ["USA", "Canada"]        # or directly: "N. America" = ["USA", "Canada"]
+//! ```
+
+use super::Taxonomy;
+use crate::error::{Error, Result};
+
+/// An inner node's children in the order written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// The paths, leaf first, root `*` last.
+    paths: Vec<Vec<String>>,
+}
+
+impl Tree {
+    /// Reads a TOML document.
+    pub fn parse(name: &str, text: &str) -> Result<Tree> {
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            Error::input(format!("hierarchy `{name}` is not TOML: {}", e.message()))
+        })?;
+        Tree::from_table(name, &table)
+    }
+
+    /// Reads a TOML table. A table that has the single key `*` is the tree with its root written out.
+    pub fn from_table(name: &str, table: &toml::Table) -> Result<Tree> {
+        let mut paths = Vec::new();
+        let mut above = vec!["*".to_owned()];
+        match (table.len(), table.get("*")) {
+            (1, Some(below)) => walk(name, below, &mut above, &mut paths)?,
+            _ => walk(name, &toml::Value::Table(table.clone()), &mut above, &mut paths)?,
+        }
+        let tree = Tree { paths };
+        let mut seen = hashbrown::HashSet::new();
+        if let Some(twice) = tree.paths.iter().find(|path| !seen.insert(path[0].as_str())) {
+            return Err(Error::input(format!("hierarchy `{name}` lists the value `{}` twice", twice[0])));
+        }
+        if tree.paths.is_empty() {
+            return Err(Error::input(format!("hierarchy `{name}` has no values")));
+        }
+        drop(seen);
+        Ok(tree)
+    }
+
+    /// Builds the taxonomy.
+    pub fn build(&self) -> Result<Taxonomy> {
+        Taxonomy::from_paths(&self.paths)
+    }
+}
+
+fn walk(
+    name: &str,
+    value: &toml::Value,
+    above: &mut Vec<String>,
+    paths: &mut Vec<Vec<String>>,
+) -> Result<()> {
+    let leaf = |value: &toml::Value| match value {
+        toml::Value::String(s) => Some(s.clone()),
+        toml::Value::Integer(n) => Some(n.to_string()),
+        _ => None,
+    };
+    match value {
+        toml::Value::Table(children) => {
+            for (label, below) in children {
+                above.push(label.clone());
+                walk(name, below, above, paths)?;
+                above.pop();
+            }
+            Ok(())
+        }
+        toml::Value::Array(items) => {
+            for item in items {
+                let Some(label) = leaf(item) else {
+                    return Err(Error::input(format!(
+                        "hierarchy `{name}`: a list may hold only texts and numbers"
+                    )));
+                };
+                let mut path = vec![label];
+                path.extend(above.iter().rev().cloned());
+                paths.push(path);
+            }
+            Ok(())
+        }
+        _ => Err(Error::input(format!(
+            "hierarchy `{name}`: `{}` must be a table (more levels) or a list (values)",
+            above.last().map_or("", String::as_str)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_tables_and_lists() {
+        let tree =
+            Tree::parse("t", "\"N. AMERICA\" = [\"USA\", \"Canada\"]\n[ASIA]\nEast = [\"Japan\"]\n").unwrap();
+        let t = tree.build().unwrap();
+        assert_eq!(t.leaves(), 3);
+        assert_eq!(t.label(t.common(t.code("USA").unwrap(), t.code("Canada").unwrap())), "N. AMERICA");
+        assert_eq!(t.label(t.root()), "*");
+    }
+
+    #[test]
+    fn refuses_a_value_listed_twice_and_a_bare_word() {
+        assert!(Tree::parse("t", "A = [\"x\"]\nB = [\"x\"]").unwrap_err().message().contains("twice"));
+        assert!(Tree::parse("t", "A = \"x\"").unwrap_err().message().contains("must be a table"));
+    }
+}

@@ -1,0 +1,314 @@
+//! A tree of labels over a line of leaves.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::index::{Code, NodeId};
+
+#[derive(Clone, Debug)]
+struct Node {
+    label: String,
+    parent: Option<NodeId>,
+    children: Vec<NodeId>,
+    first: u32,
+    last: u32,
+}
+
+/// Numeric meaning of a taxonomy whose nodes are intervals of numbers or dates.
+#[derive(Clone, Debug)]
+pub struct Extents {
+    /// The closed interval each node stands for, by node.
+    pub of_node: Vec<(f64, f64)>,
+    /// The column's whole range.
+    pub domain: (f64, f64),
+    /// Whether the column holds whole numbers.
+    pub integers: bool,
+}
+
+/// A tree whose leaves are numbered depth first, children in order of first appearance. Every node is the interval
+/// of its leaves, and the lowest common ancestor of a set is that of its first and last leaf.
+#[derive(Clone, Debug)]
+pub struct Taxonomy {
+    nodes: Vec<Node>,
+    leaves: Vec<NodeId>,
+    codes: HashMap<String, Code>,
+    labels: HashMap<String, NodeId>,
+    height: usize,
+    extents: Option<Extents>,
+}
+
+const ROOT: NodeId = NodeId(0);
+
+impl Taxonomy {
+    /// Builds the tree from one path per leaf, each from the leaf up to the common root. Paths may differ in length.
+    pub fn from_paths(paths: &[Vec<String>]) -> Result<Taxonomy> {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut known: HashMap<(Option<NodeId>, &str, bool), NodeId> = HashMap::new();
+        let mut seen: HashMap<&str, ()> = HashMap::new();
+        for path in paths {
+            let [leaf, .., root] = path.as_slice() else {
+                return Err(Error::input(
+                    "a hierarchy needs at least two levels: the values and a root such as `*`",
+                ));
+            };
+            if nodes.first().is_some_and(|n| n.label != *root) {
+                return Err(Error::input("the hierarchy has no single root")
+                    .help("add a last level that is the same for every value, for example `*`"));
+            }
+            if seen.insert(leaf, ()).is_some() {
+                return Err(Error::input("the hierarchy lists a value twice"));
+            }
+            let mut parent = None;
+            for (depth, label) in path.iter().rev().enumerate() {
+                // A leaf never doubles as an inner node of the same label.
+                let is_leaf = depth + 1 == path.len();
+                let node = *known.entry((parent, label.as_str(), is_leaf)).or_insert_with(|| {
+                    let id = NodeId(nodes.len() as u32);
+                    nodes.push(Node {
+                        label: label.clone(),
+                        parent,
+                        children: Vec::new(),
+                        first: 0,
+                        last: 0,
+                    });
+                    if let Some(p) = parent {
+                        nodes[p.index()].children.push(id);
+                    }
+                    id
+                });
+                parent = Some(node);
+            }
+        }
+        let height = paths.iter().map(Vec::len).max().unwrap_or(1) - 1;
+        Ok(Self::number(nodes, height))
+    }
+
+    /// Numbers the leaves depth first.
+    fn number(mut nodes: Vec<Node>, height: usize) -> Taxonomy {
+        let mut leaves = Vec::new();
+        let mut stack = if nodes.is_empty() { Vec::new() } else { vec![(ROOT, false)] };
+        while let Some((id, done)) = stack.pop() {
+            let i = id.index();
+            if done {
+                nodes[i].last = leaves.len() as u32 - 1;
+                continue;
+            }
+            nodes[i].first = leaves.len() as u32;
+            if nodes[i].children.is_empty() {
+                leaves.push(id);
+            }
+            stack.push((id, true));
+            stack.extend(nodes[i].children.iter().rev().map(|&child| (child, false)));
+        }
+        let codes = leaves
+            .iter()
+            .enumerate()
+            .map(|(code, id)| (nodes[id.index()].label.clone(), Code(code as u32)))
+            .collect();
+        let mut labels: HashMap<String, NodeId> = HashMap::new();
+        for (i, node) in nodes.iter().enumerate() {
+            // A reader who meets an ambiguous label must assume the node that says least.
+            let width = |id: &NodeId| nodes[id.index()].last - nodes[id.index()].first;
+            let entry = labels.entry(node.label.clone()).or_insert(NodeId(i as u32));
+            if node.last - node.first >= width(entry) {
+                *entry = NodeId(i as u32);
+            }
+        }
+        Taxonomy { nodes, leaves, codes, labels, height, extents: None }
+    }
+
+    /// Gives the nodes a numeric meaning; information loss is then measured in widths instead of leaves.
+    #[must_use]
+    pub(crate) fn with_extents(mut self, extents: Extents) -> Taxonomy {
+        debug_assert_eq!(extents.of_node.len(), self.nodes.len());
+        self.extents = Some(extents);
+        self
+    }
+
+    /// The numeric meaning of the nodes, if they have one.
+    pub fn extents(&self) -> Option<&Extents> {
+        self.extents.as_ref()
+    }
+
+    /// Adds a leaf directly below the root, last on the line. Used for missing values a hierarchy does not list.
+    #[must_use]
+    pub fn with_leaf(self, label: &str) -> Taxonomy {
+        let Taxonomy { mut nodes, height, extents, .. } = self;
+        let id = NodeId(nodes.len() as u32);
+        nodes.push(Node {
+            label: label.to_owned(),
+            parent: Some(ROOT),
+            children: Vec::new(),
+            first: 0,
+            last: 0,
+        });
+        nodes[0].children.push(id);
+        let mut grown = Self::number(nodes, height.max(1));
+        grown.extents = extents.map(|mut e| {
+            e.of_node.push((0.0, 0.0));
+            e
+        });
+        grown
+    }
+
+    /// How many leaves there are.
+    pub fn leaves(&self) -> u32 {
+        self.leaves.len() as u32
+    }
+
+    /// How many nodes there are; their ids count from the root, which is 0.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many steps lead from the deepest leaf to the root.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The root.
+    pub fn root(&self) -> NodeId {
+        ROOT
+    }
+
+    /// The position of a value on the line.
+    pub fn code(&self, value: &str) -> Option<Code> {
+        self.codes.get(value).copied()
+    }
+
+    /// The node with this label; of several, the one with most leaves.
+    pub fn node(&self, label: &str) -> Option<NodeId> {
+        self.labels.get(label).copied()
+    }
+
+    /// The leaf node at a position.
+    pub fn leaf(&self, code: Code) -> NodeId {
+        self.leaves[code.index()]
+    }
+
+    /// A node's label.
+    pub fn label(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].label
+    }
+
+    /// A node's parent; the root has none.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes[node.index()].parent
+    }
+
+    /// A node's children in leaf order.
+    pub fn children(&self, node: NodeId) -> &[NodeId] {
+        &self.nodes[node.index()].children
+    }
+
+    /// The first and the last leaf below a node.
+    pub fn span(&self, node: NodeId) -> (Code, Code) {
+        let n = &self.nodes[node.index()];
+        (Code(n.first), Code(n.last))
+    }
+
+    /// How many leaves lie below a node; a leaf counts itself.
+    pub fn width(&self, node: NodeId) -> u32 {
+        let n = &self.nodes[node.index()];
+        n.last - n.first + 1
+    }
+
+    /// The lowest node that covers all leaves from `lo` to `hi`.
+    pub fn common(&self, lo: Code, hi: Code) -> NodeId {
+        let mut node = self.leaves[lo.index()];
+        while self.nodes[node.index()].last < hi.0 {
+            // The root covers every leaf, so a parent exists until the loop ends.
+            match self.nodes[node.index()].parent {
+                Some(parent) => node = parent,
+                None => break,
+            }
+        }
+        node
+    }
+
+    /// The node that stands for a leaf at a level: 0 is the leaf itself, [`Taxonomy::height`] the root. Where a branch
+    /// is shorter than the tree, the leaf stands for itself until its first ancestor.
+    pub fn at_level(&self, code: Code, level: usize) -> NodeId {
+        let mut path = vec![self.leaves[code.index()]];
+        while let Some(parent) = self.nodes[path[path.len() - 1].index()].parent {
+            path.push(parent);
+        }
+        let skipped = self.height + 1 - path.len();
+        path[level.saturating_sub(skipped).min(path.len() - 1)]
+    }
+
+    /// Normalized certainty penalty of a node: 0 for a leaf; else its share of the leaves, or of the numeric domain.
+    pub fn ncp(&self, node: NodeId) -> f64 {
+        if self.width(node) == 1 && self.children(node).is_empty() {
+            return 0.0;
+        }
+        if node == ROOT {
+            return if self.leaves.len() == 1 { 0.0 } else { 1.0 };
+        }
+        match &self.extents {
+            Some(e) => share(e.of_node[node.index()], e.domain, 0.0),
+            None if self.width(node) == 1 => 0.0,
+            None => f64::from(self.width(node)) / self.leaves.len() as f64,
+        }
+    }
+
+    /// Information loss of `wang2009`: leaves beyond the first, or the numeric width for intervals.
+    pub fn loss(&self, node: NodeId) -> f64 {
+        match &self.extents {
+            Some(e) if node != ROOT => {
+                let step = if e.integers { 1.0 } else { 0.0 };
+                share(e.of_node[node.index()], e.domain, step)
+            }
+            _ if self.leaves.len() <= 1 => 0.0,
+            _ => f64::from(self.width(node) - 1) / (self.leaves.len() - 1) as f64,
+        }
+    }
+}
+
+/// `(hi - lo + step) / (domain + step)`, 0 for a constant column, never above 1.
+pub(crate) fn share((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> f64 {
+    if max <= min { 0.0 } else { ((hi - lo + step) / (max - min + step)).clamp(0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        rows.iter().map(|r| r.iter().map(|s| (*s).to_owned()).collect()).collect()
+    }
+
+    #[test]
+    fn a_unary_chain_costs_nothing() {
+        let t =
+            Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "B", "*"], &["c", "B", "*"]])).unwrap();
+        let a = t.node("A").unwrap();
+        assert_eq!((t.width(a), t.ncp(a), t.loss(a)), (1, 0.0, 0.0));
+        assert_eq!(t.ncp(t.node("B").unwrap()), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn ragged_branches_keep_the_leaf_until_its_first_ancestor() {
+        let t = Taxonomy::from_paths(&paths(&[&["a", "A1", "A", "*"], &["b", "*"]])).unwrap();
+        let b = t.code("b").unwrap();
+        assert_eq!((0..=3).map(|l| t.label(t.at_level(b, l))).collect::<Vec<_>>(), ["b", "b", "b", "*"]);
+        let a = t.code("a").unwrap();
+        assert_eq!((0..=3).map(|l| t.label(t.at_level(a, l))).collect::<Vec<_>>(), ["a", "A1", "A", "*"]);
+    }
+
+    #[test]
+    fn an_ambiguous_label_reads_as_the_wider_node() {
+        let t =
+            Taxonomy::from_paths(&paths(&[&["x", "x", "*"], &["y", "x", "*"], &["z", "z", "*"]])).unwrap();
+        assert_eq!(t.width(t.node("x").unwrap()), 2);
+        assert_eq!(t.code("x"), Some(Code(0)));
+    }
+
+    #[test]
+    fn a_leaf_can_be_added_below_the_root() {
+        let t = Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "A", "*"]])).unwrap().with_leaf("?");
+        assert_eq!(t.code("?"), Some(Code(2)));
+        assert_eq!(t.common(Code(1), Code(2)), t.root());
+        assert_eq!(t.label(t.common(Code(0), Code(1))), "A");
+    }
+}

@@ -1,0 +1,33 @@
+//! Numbers that must not be mixed up.
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The number as an index into a slice.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index!(
+    /// A leaf's position on its column's line.
+    Code
+);
+index!(
+    /// A distinct row of a folded table.
+    RowId
+);
+index!(
+    /// A group of a partition.
+    GroupId
+);
+index!(
+    /// A node of a taxonomy.
+    NodeId
+);

@@ -1,0 +1,38 @@
+//! The vocabulary of incrowd.
+//!
+//! A table about people is folded into distinct rows with multiplicities ([`Folded`]), its columns are laid out as
+//! lines of leaves ([`Domain`]), and what algorithms see is a [`Dataset`] of codes. An algorithm answers with a
+//! [`Partition`]; [`Plan`] turns that into published cells. [`model`] says what a release promises, [`metric`] what
+//! the promise cost.
+//!
+//! Invariants of this crate: it opens no file, starts no thread and reads no clock.
+
+pub mod card;
+pub mod cell;
+pub mod dataset;
+pub mod domain;
+mod error;
+pub mod folded;
+pub mod group;
+pub mod hierarchy;
+mod index;
+pub mod metric;
+pub mod model;
+pub mod number;
+pub mod partition;
+pub mod plan;
+pub mod progress;
+pub mod schema;
+
+pub use card::{Param, ParamKind, Params, Value};
+pub use dataset::Dataset;
+pub use domain::Domain;
+pub use error::{Error, Fault, Result, near_miss};
+pub use folded::{Folded, FoldedColumn, MISSING};
+pub use group::{GroupSummary, Histogram};
+pub use hierarchy::{HierarchySpec, Taxonomy};
+pub use index::{Code, GroupId, NodeId, RowId};
+pub use partition::{Partition, Span};
+pub use plan::Plan;
+pub use progress::{Progress, Silent};
+pub use schema::{ColumnSpec, Kind, Labels, Role, Schema};

@@ -1,0 +1,94 @@
+//! The finished plan: for every row the group it goes to, for every group the cells it is published with.
+//!
+//! A plan is all an engine needs to write a release, on one machine or on many.
+
+use hashbrown::HashMap;
+
+use crate::dataset::Dataset;
+use crate::index::Code;
+use crate::partition::{Partition, Span};
+
+/// A partition with its published cells.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    dataset: &'a Dataset,
+    partition: &'a Partition,
+    labels: Vec<Vec<String>>,
+    of_group: Vec<u32>,
+}
+
+impl<'a> Plan<'a> {
+    /// Writes out the cells of every group.
+    pub fn new(dataset: &'a Dataset, partition: &'a Partition) -> Plan<'a> {
+        let width = dataset.quasi().len();
+        let groups = partition.groups();
+        let mut labels = Vec::with_capacity(width);
+        let mut of_group = vec![0u32; groups * width];
+        for (q, quasi) in dataset.quasi().iter().enumerate() {
+            let mut texts: Vec<String> = Vec::new();
+            let mut cell = |group: usize, label: u32| of_group[group * width + q] = label;
+            if quasi.domain.publishes_sets() {
+                let mut known: HashMap<Vec<Code>, u32> = HashMap::new();
+                for (group, set) in sets(dataset, partition, q).into_iter().enumerate() {
+                    let label = *known.entry_ref(&set).or_insert_with(|| {
+                        texts.push(quasi.domain.set_label(&set));
+                        texts.len() as u32 - 1
+                    });
+                    cell(group, label);
+                }
+            } else {
+                let mut known: HashMap<Span, u32, foldhash::fast::FixedState> = HashMap::default();
+                for group in 0..groups {
+                    let span = partition.spans(group)[q];
+                    let label = *known.entry(span).or_insert_with(|| {
+                        texts.push(quasi.domain.label(span.lo, span.hi));
+                        texts.len() as u32 - 1
+                    });
+                    cell(group, label);
+                }
+            }
+            labels.push(texts);
+        }
+        Plan { dataset, partition, labels, of_group }
+    }
+
+    /// The table the plan is for.
+    pub fn dataset(&self) -> &'a Dataset {
+        self.dataset
+    }
+
+    /// Where each row goes.
+    pub fn partition(&self) -> &'a Partition {
+        self.partition
+    }
+
+    /// The distinct published texts of a quasi-identifier.
+    pub fn labels(&self, quasi: usize) -> &[String] {
+        &self.labels[quasi]
+    }
+
+    /// For each quasi-identifier the position of the group's text in [`Plan::labels`].
+    pub fn cells(&self, group: usize) -> &[u32] {
+        let width = self.labels.len();
+        &self.of_group[group * width..(group + 1) * width]
+    }
+
+    /// The published text of a group in a quasi-identifier.
+    pub fn text(&self, group: usize, quasi: usize) -> &str {
+        &self.labels[quasi][self.cells(group)[quasi] as usize]
+    }
+}
+
+/// The values that occur in each group, ascending.
+fn sets(dataset: &Dataset, partition: &Partition, quasi: usize) -> Vec<Vec<Code>> {
+    let mut sets = vec![Vec::new(); partition.groups()];
+    for row in 0..dataset.rows() {
+        let code = Code(dataset.quasi_codes(row)[quasi]);
+        partition.each_group_of(row, dataset.weight(row), |group, _| sets[group.index()].push(code));
+    }
+    for set in &mut sets {
+        set.sort_unstable();
+        set.dedup();
+    }
+    sets
+}

@@ -1,0 +1,121 @@
+//! Which column plays which role, checked once.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::HierarchySpec;
+
+/// What a quasi-identifier's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers, generalized to free intervals.
+    Numeric,
+    /// Calendar dates, generalized to free intervals.
+    Date,
+    /// Anything else.
+    Text,
+}
+
+impl Kind {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Kind); 3] =
+        [("numeric", Kind::Numeric), ("date", Kind::Date), ("text", Kind::Text)];
+}
+
+/// How a text column without a hierarchy is published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// As the set of the group's values, `{Mexico, Peru}`.
+    #[default]
+    Set,
+    /// As the value itself or `*`.
+    Star,
+}
+
+/// How a quasi-identifier may be generalized. What is not stated is decided from the values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnSpec {
+    /// What the values are.
+    pub kind: Option<Kind>,
+    /// The hierarchy, if it has one.
+    pub hierarchy: Option<HierarchySpec>,
+    /// How text without a hierarchy is published.
+    pub labels: Labels,
+    /// The range that counts as the whole domain of a numeric column, if not that of the data.
+    pub domain: Option<(f64, f64)>,
+}
+
+/// What a column is to the release. A role carries what it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Role {
+    /// Names a person: never published, never even encoded.
+    Identifier,
+    /// Could be linked with other sources: generalized.
+    Quasi(ColumnSpec),
+    /// Must not be learned about a person: published as it is, in groups the models admit.
+    Sensitive,
+    /// Published as it is and protected by nothing.
+    Passthrough,
+    /// Not published.
+    Drop,
+}
+
+/// The columns of a table, in its order, each with a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    columns: Vec<(String, Role)>,
+}
+
+impl Schema {
+    /// Checks that names are distinct and that something is to be protected.
+    pub fn new(columns: Vec<(String, Role)>) -> Result<Schema> {
+        for (i, (name, _)) in columns.iter().enumerate() {
+            if columns[..i].iter().any(|(other, _)| other == name) {
+                return Err(Error::input(format!("two columns are called `{name}`"))
+                    .help("rename one of them: a column name must be unique"));
+            }
+        }
+        let schema = Schema { columns };
+        if schema.quasi().next().is_none() {
+            return Err(Error::job("no column is a quasi-identifier")
+                .help("name the columns that could be linked with other sources: role = \"quasi\", or --quasi age,sex,zip"));
+        }
+        Ok(schema)
+    }
+
+    /// All columns with their roles, in the table's order.
+    pub fn columns(&self) -> &[(String, Role)] {
+        &self.columns
+    }
+
+    /// The quasi-identifiers.
+    pub fn quasi(&self) -> impl Iterator<Item = (&str, &ColumnSpec)> {
+        self.columns.iter().filter_map(|(name, role)| match role {
+            Role::Quasi(spec) => Some((name.as_str(), spec)),
+            _ => None,
+        })
+    }
+
+    /// The sensitive columns.
+    pub fn sensitive(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter(|(_, role)| *role == Role::Sensitive).map(|(name, _)| name.as_str())
+    }
+
+    /// The columns a release has, in the table's order.
+    pub fn published(&self) -> impl Iterator<Item = (&str, &Role)> {
+        let kept = |role: &Role| !matches!(role, Role::Identifier | Role::Drop);
+        self.columns.iter().filter(move |(_, role)| kept(role)).map(|(name, role)| (name.as_str(), role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_duplicate_names_and_no_quasi_identifier() {
+        let quasi = || Role::Quasi(ColumnSpec::default());
+        assert!(Schema::new(vec![("a".into(), quasi()), ("a".into(), Role::Sensitive)]).is_err());
+        assert!(Schema::new(vec![("a".into(), Role::Sensitive)]).is_err());
+        let schema = Schema::new(vec![("id".into(), Role::Identifier), ("a".into(), quasi())]).unwrap();
+        assert_eq!(schema.published().count(), 1);
+    }
+}
