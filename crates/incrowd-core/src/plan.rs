@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 
 use crate::dataset::Dataset;
-use crate::index::Code;
+use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
 
 /// A partition with its published cells.
@@ -39,7 +39,7 @@ impl<'a> Plan<'a> {
             } else {
                 let mut known: HashMap<Span, u32, foldhash::fast::FixedState> = HashMap::default();
                 for group in 0..groups {
-                    let span = partition.spans(group)[q];
+                    let span = partition.spans(GroupId(group as u32))[q];
                     let label = *known.entry(span).or_insert_with(|| {
                         texts.push(quasi.domain.label(span.lo, span.hi));
                         texts.len() as u32 - 1
@@ -68,13 +68,13 @@ impl<'a> Plan<'a> {
     }
 
     /// For each quasi-identifier the position of the group's text in [`Plan::labels`].
-    pub fn cells(&self, group: usize) -> &[u32] {
+    pub fn cells(&self, group: GroupId) -> &[u32] {
         let width = self.labels.len();
-        &self.of_group[group * width..(group + 1) * width]
+        &self.of_group[group.index() * width..(group.index() + 1) * width]
     }
 
     /// The published text of a group in a quasi-identifier.
-    pub fn text(&self, group: usize, quasi: usize) -> &str {
+    pub fn text(&self, group: GroupId, quasi: usize) -> &str {
         &self.labels[quasi][self.cells(group)[quasi] as usize]
     }
 }
@@ -84,7 +84,9 @@ fn sets(dataset: &Dataset, partition: &Partition, quasi: usize) -> Vec<Vec<Code>
     let mut sets = vec![Vec::new(); partition.groups()];
     for row in 0..dataset.rows() {
         let code = Code(dataset.quasi_codes(row)[quasi]);
-        partition.each_group_of(row, dataset.weight(row), |group, _| sets[group.index()].push(code));
+        if let Some(group) = partition.group(row) {
+            sets[group.index()].push(code);
+        }
     }
     for set in &mut sets {
         set.sort_unstable();

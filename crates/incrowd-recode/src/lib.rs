@@ -1,1 +1,92 @@
+//! How a release is made.
+//!
+//! An algorithm takes a [`Dataset`](incrowd_core::Dataset) and bound models and answers with a
+//! [`Partition`](incrowd_core::Partition) every group of which the models admit. It never sees records, opens no file
+//! and knows nothing of how its answer will be judged.
+//!
+//! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod mondrian;
+
+use std::fmt::Debug;
+
+use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
+
+/// Every algorithm incrowd knows. A new algorithm is one module and one line here.
+pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD];
+
+/// An algorithm's entry in the list.
+pub struct Card {
+    /// The name in a job file.
+    pub name: &'static str,
+    /// The paper's key in `docs/papers.md`.
+    pub paper: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// What it does not do, or does badly.
+    pub limits: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether it is sound only for models that survive the merging of groups.
+    pub needs_merging: bool,
+    /// Makes the algorithm from checked parameters.
+    pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
+}
+
+impl Debug for Card {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A way to partition a table.
+pub trait Algorithm: Debug + Send + Sync {
+    /// Partitions the table so that every model admits every group. The caller has bound the models to this very
+    /// table, so that they admit the table as a whole; `Err` means it cannot be done, or not with these parameters.
+    fn recode(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        progress: &dyn Progress,
+    ) -> Result<Partition>;
+}
+
+/// An algorithm as a job names it.
+#[derive(Debug)]
+pub struct Method {
+    /// The list entry.
+    pub card: &'static Card,
+    /// The parameters, defaults included.
+    pub params: Params,
+    /// The algorithm.
+    pub algorithm: Box<dyn Algorithm>,
+}
+
+impl Method {
+    /// The algorithm of that name with those parameters.
+    pub fn new(name: &str, given: impl IntoIterator<Item = (String, Value)>) -> Result<Method> {
+        let Some(card) = ALGORITHMS.iter().find(|card| card.name == name) else {
+            let known = ALGORITHMS.iter().map(|card| card.name);
+            return Err(Error::job(format!("there is no algorithm `{name}`"))
+                .help_near(name, known)
+                .at("name"));
+        };
+        let params = Params::new(card.name, card.params, given)?;
+        let algorithm = (card.make)(&params)?;
+        Ok(Method { card, params, algorithm })
+    }
+
+    /// Refuses models the algorithm would not be sound for.
+    pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
+        for promise in promises {
+            if self.card.needs_merging && !promise.model.card().survives.merging {
+                let (method, model) = (self.card.name, promise.name());
+                return Err(Error::job(format!(
+                    "`{method}` cannot be used with `{model}`: merging two groups that satisfy it may break it"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Mondrian: divide the table again and again, always into parts that still satisfy the models.
+//!
+//! Paper: `lefevre2006`; the exact form, with the two ways of treating undersized children, is section 3 of the
+//! specification of `liu-itri`, and round robin is section 5.1 of that of `papadopoulos-kja`.
+//!
+//! Numbers are cut at the weighted median, taxonomies fall apart into the children of the lowest node that covers the
+//! part. Labels are tight: the part's own range, or its lowest common ancestor.
+//!
+//! Where we differ: parts are judged by the models, whatever they are, not by k alone; rows are distinct rows with
+//! weights; moving down a taxonomy with a single populated child happens at once instead of costing a turn, which
+//! leads to the same parts. A relaxed cut may part rows of equal value, but never the records of one distinct row.
+
+mod cut;
+mod part;
+mod space;
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{
+    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
+};
+
+use crate::{Algorithm, Card};
+use part::{Leaves, Splitter};
+use space::Space;
+
+/// The list entry.
+pub const CARD: Card = Card {
+    name: "mondrian",
+    paper: "lefevre2006",
+    about: "Divides the table along one quasi-identifier after another, numbers at the median, categories along their \
+            hierarchy, until no part can be divided without breaking a promise. Fast, deterministic, and works with \
+            any number of quasi-identifiers.",
+    limits: "Greedy: it never takes a division back. With `cut = \"relaxed\"` or `undersized = \"pool\"` published \
+             ranges may overlap, which weakens no promise but tells someone who knows the algorithm a little about \
+             why a row was pooled.",
+    params: &[
+        Param {
+            name: "cut",
+            kind: ParamKind::Choice(&["strict", "relaxed"]),
+            default: Some("strict"),
+            about: "strict keeps equal values together; relaxed may divide them between both halves, so ranges touch",
+        },
+        Param {
+            name: "undersized",
+            kind: ParamKind::Choice(&["pool", "block"]),
+            default: Some("pool"),
+            about: "a category too small to stand alone joins others under the parent's label, or blocks the division",
+        },
+        Param {
+            name: "dimension",
+            kind: ParamKind::Choice(&["widest", "round-robin", "priority"]),
+            default: Some("widest"),
+            about: "which quasi-identifier is divided next: the one that costs most, each in turn, or the first of `priority`",
+        },
+        Param {
+            name: "priority",
+            kind: ParamKind::Words,
+            default: Some(""),
+            about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; those not named come last",
+        },
+    ],
+    needs_merging: true,
+    make: |params| Ok(Box::new(Mondrian::new(params)?)),
+};
+
+/// Where equal values go when a median falls among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// They stay together.
+    Strict,
+    /// They may be divided between both halves.
+    Relaxed,
+}
+
+/// What happens to children of a taxonomy node that cannot stand alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undersized {
+    /// They are pooled under the parent's label.
+    Pool,
+    /// They block the division.
+    Block,
+}
+
+/// Which quasi-identifier is tried first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// The one whose label costs most.
+    Widest,
+    /// The one after the last used.
+    RoundRobin,
+    /// The first of these that can be divided; names not listed follow in table order.
+    Priority(Vec<String>),
+}
+
+/// The algorithm with its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mondrian {
+    /// Where equal values go.
+    pub cut: Cut,
+    /// What happens to undersized children.
+    pub undersized: Undersized,
+    /// Which quasi-identifier is tried first.
+    pub dimension: Dimension,
+}
+
+impl Default for Mondrian {
+    fn default() -> Self {
+        Mondrian { cut: Cut::Strict, undersized: Undersized::Pool, dimension: Dimension::Widest }
+    }
+}
+
+impl Mondrian {
+    fn new(params: &Params) -> Result<Mondrian> {
+        let priority = params.words("priority");
+        let dimension = match params.word("dimension") {
+            "priority" => Dimension::Priority(priority.clone()),
+            "round-robin" => Dimension::RoundRobin,
+            _ => Dimension::Widest,
+        };
+        if !priority.is_empty() && !matches!(dimension, Dimension::Priority(_)) {
+            return Err(Error::job("`priority` is given but not used")
+                .help("add dimension = \"priority\"")
+                .at("priority"));
+        }
+        if matches!(&dimension, Dimension::Priority(names) if names.is_empty()) {
+            return Err(Error::job(
+                "dimension = \"priority\" needs `priority`, the quasi-identifiers in order",
+            )
+            .at("dimension"));
+        }
+        Ok(Mondrian {
+            cut: if params.word("cut") == "relaxed" { Cut::Relaxed } else { Cut::Strict },
+            undersized: if params.word("undersized") == "block" {
+                Undersized::Block
+            } else {
+                Undersized::Pool
+            },
+            dimension,
+        })
+    }
+
+    /// The positions of the quasi-identifiers in order of priority, if there is one.
+    fn order(&self, data: &Dataset) -> Result<Option<Vec<usize>>> {
+        let Dimension::Priority(names) = &self.dimension else { return Ok(None) };
+        let known = || data.quasi().iter().map(|q| q.name.as_str());
+        let mut order = Vec::new();
+        for name in names {
+            let Some(position) = known().position(|q| q == name) else {
+                return Err(Error::job(format!(
+                    "`priority` names `{name}`, which is not a quasi-identifier"
+                ))
+                .help_near(name, known())
+                .at("priority"));
+            };
+            if order.contains(&position) {
+                return Err(Error::job(format!("`priority` names `{name}` twice")).at("priority"));
+            }
+            order.push(position);
+        }
+        order.extend((0..data.quasi().len()).filter(|q| !order.contains(q)).collect::<Vec<_>>());
+        Ok(Some(order))
+    }
+}
+
+impl Algorithm for Mondrian {
+    fn recode(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        progress: &dyn Progress,
+    ) -> Result<Partition> {
+        let order = self.order(data)?;
+        progress.step("dividing", Some(data.rows() as u64));
+        let counted = models.iter().all(|model| model.least_records().is_some());
+        let mut space = Space::load(data, !counted, self.cut == Cut::Relaxed);
+        let splitter = Splitter::new(data, models, self, order, space.stride(), progress);
+        let leaves = splitter.run(&mut space);
+        drop(space);
+        collect(data, &leaves)
+    }
+}
+
+/// Turns the undivided parts into groups.
+fn collect(data: &Dataset, leaves: &[Leaves]) -> Result<Partition> {
+    let width = data.quasi().len();
+    let mut partition = Partition::new(width, data.rows());
+    let mut spans = Vec::with_capacity(width);
+    for part in leaves {
+        let mut start = 0;
+        for (leaf, &end) in part.ends.iter().enumerate() {
+            spans.clear();
+            let own = &part.spans[leaf * width..(leaf + 1) * width];
+            spans.extend(own.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }));
+            partition.add(&spans, part.rows[start..end].iter().map(|&row| RowId(row)))?;
+            start = end;
+        }
+    }
+    Ok(partition)
+}

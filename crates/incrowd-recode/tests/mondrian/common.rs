@@ -1,0 +1,34 @@
+//! Small tables for tests.
+
+use incrowd_core::hierarchy::nested::Tree;
+use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, Value};
+
+/// Encodes records whose first columns are quasi-identifiers with these specs, the others sensitive.
+pub(crate) fn table(names: &[&str], records: &[Vec<String>], specs: &[ColumnSpec]) -> Dataset {
+    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let folded = Folded::from_records(names, cells, true);
+    let specs: Vec<&ColumnSpec> = specs.iter().collect();
+    Dataset::encode(folded, &specs, "?").map_err(|e| e.misfit.error).expect("test tables fit their domains")
+}
+
+/// The row of each record, found by its texts.
+pub(crate) fn rows_of(names: &[&str], records: &[Vec<String>]) -> Vec<usize> {
+    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let folded = Folded::from_records(names, cells, true);
+    let code = |column: usize, text: &str| {
+        folded.columns[column].texts.iter().rposition(|t| t == text).unwrap() as u32
+    };
+    let key = |record: &Vec<String>| record.iter().enumerate().map(|(i, t)| code(i, t)).collect::<Vec<_>>();
+    records.iter().map(|r| (0..folded.rows()).find(|&i| folded.row(i) == key(r)).unwrap()).collect()
+}
+
+pub(crate) fn tree(toml: &str) -> ColumnSpec {
+    let tree = Tree::parse("tree", toml).expect("test trees are well formed");
+    ColumnSpec { hierarchy: Some(HierarchySpec::Nested(tree)), ..ColumnSpec::default() }
+}
+
+pub(crate) fn k_anonymity(k: u64, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
+    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
+    vec![promise.model.bind(data).unwrap()]
+}

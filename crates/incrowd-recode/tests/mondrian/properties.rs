@@ -1,0 +1,149 @@
+//! What must hold of every partition, on random tables.
+
+use crate::common::{k_anonymity, table, tree};
+use incrowd_core::model::{BoundModel, Verdict};
+use incrowd_core::{Code, ColumnSpec, Dataset, GroupSummary, Kind, Partition, Plan, Silent};
+use incrowd_recode::Algorithm;
+use incrowd_recode::mondrian::{Cut, Dimension, Mondrian, Undersized};
+use proptest::prelude::*;
+
+const NAMES: [&str; 4] = ["age", "country", "city", "disease"];
+
+fn specs() -> [ColumnSpec; 3] {
+    [
+        ColumnSpec::default(),
+        tree("A = [\"a\", \"b\", \"c\"]\nB = [\"d\", \"e\"]\nC = [\"f\"]"),
+        ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
+    ]
+}
+
+fn records() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let record = (0u32..12, 0usize..6, 0usize..4, 0usize..3).prop_map(|(age, country, city, disease)| {
+        vec![
+            age.to_string(),
+            ["a", "b", "c", "d", "e", "f"][country].to_owned(),
+            ["p", "q", "r", "s"][city].to_owned(),
+            ["flu", "cold", "none"][disease].to_owned(),
+        ]
+    });
+    prop::collection::vec(record, 6..60)
+}
+
+fn mondrian() -> impl Strategy<Value = Mondrian> {
+    let dimension = prop_oneof![
+        Just(Dimension::Widest),
+        Just(Dimension::RoundRobin),
+        Just(Dimension::Priority(vec!["country".into(), "age".into()])),
+    ];
+    let cut = prop_oneof![Just(Cut::Strict), Just(Cut::Relaxed)];
+    let undersized = prop_oneof![Just(Undersized::Pool), Just(Undersized::Block)];
+    (cut, undersized, dimension).prop_map(|(cut, undersized, dimension)| Mondrian {
+        cut,
+        undersized,
+        dimension,
+    })
+}
+
+/// A model that looks at the sensitive values, so that the general path of the algorithm is taken.
+#[derive(Debug)]
+struct TwoDiseases;
+
+impl BoundModel for TwoDiseases {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let distinct = group.sensitive[0].counts().iter().filter(|&&n| n > 0).count();
+        Verdict { have: distinct as f64, need: 2.0, holds: distinct >= 2 }
+    }
+
+    fn measures(&self) -> &'static str {
+        "fewest values"
+    }
+}
+
+fn summaries(data: &Dataset, partition: &Partition) -> Vec<GroupSummary> {
+    let mut groups = vec![GroupSummary::empty(1); partition.groups()];
+    for row in 0..data.rows() {
+        let group = partition.group(row).expect("Mondrian suppresses nothing");
+        groups[group.index()].add(data.weight(row), data.sensitive_codes(row));
+    }
+    groups
+}
+
+fn check_cells(data: &Dataset, partition: &Partition) -> Result<(), TestCaseError> {
+    let plan = Plan::new(data, partition);
+    for row in 0..data.rows() {
+        let group = partition.group(row).unwrap();
+        for (q, quasi) in data.quasi().iter().enumerate() {
+            let code = Code(data.quasi_codes(row)[q]);
+            let span = partition.spans(group)[q];
+            prop_assert!(span.lo <= code && code <= span.hi);
+            let cell = quasi.domain.read(plan.text(group, q)).expect("what is published can be read");
+            prop_assert!(quasi.domain.covers(&cell, code));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_group_is_admitted_and_every_cell_covers_its_value(
+        records in records(), mondrian in mondrian(), k in 1u64..7,
+    ) {
+        let data = table(&NAMES, &records, &specs());
+        let models = k_anonymity(k.min(data.records()), &data);
+        let partition = mondrian.recode(&data, &models, &Silent).unwrap();
+        let groups = summaries(&data, &partition);
+        prop_assert_eq!(groups.iter().map(|g| g.records).sum::<u64>(), records.len() as u64);
+        for group in &groups {
+            prop_assert!(models[0].admits(group).holds);
+        }
+        check_cells(&data, &partition)?;
+    }
+
+    #[test]
+    fn models_that_look_at_sensitive_values_are_kept(records in records(), mondrian in mondrian(), k in 1u64..5) {
+        let data = table(&NAMES, &records, &specs());
+        prop_assume!(data.sensitive()[0].values.len() >= 2);
+        let mut models = k_anonymity(k.min(data.records()), &data);
+        models.push(Box::new(TwoDiseases));
+        let partition = mondrian.recode(&data, &models, &Silent).unwrap();
+        for group in summaries(&data, &partition) {
+            prop_assert!(models.iter().all(|model| model.admits(&group).holds));
+        }
+        check_cells(&data, &partition)?;
+    }
+
+    #[test]
+    fn strict_groups_do_not_share_quasi_identifier_vectors(records in records(), k in 1u64..5) {
+        let data = table(&NAMES, &records, &specs());
+        let models = k_anonymity(k.min(data.records()), &data);
+        let partition = Mondrian::default().recode(&data, &models, &Silent).unwrap();
+        for a in 0..data.rows() {
+            for b in 0..a {
+                if data.quasi_codes(a) == data.quasi_codes(b) {
+                    prop_assert_eq!(partition.group(a), partition.group(b));
+                }
+            }
+        }
+    }
+
+    /// Nothing that could still be divided in two at a single cut of a number line was left whole.
+    #[test]
+    fn no_group_is_left_that_a_numeric_cut_could_divide(records in records(), k in 1u64..5) {
+        let data = table(&NAMES, &records, &specs());
+        let k = k.min(data.records());
+        let partition = Mondrian::default().recode(&data, &k_anonymity(k, &data), &Silent).unwrap();
+        for group in 0..partition.groups() {
+            let members: Vec<usize> =
+                (0..data.rows()).filter(|&r| partition.group(r).unwrap().index() == group).collect();
+            for cut in 0..12 {
+                let side = |left: bool| -> u64 {
+                    let on_side = members.iter().filter(|&&r| (data.quasi_codes(r)[0] <= cut) == left);
+                    on_side.map(|&r| data.weight(r)).sum()
+                };
+                prop_assert!(side(true) < k || side(false) < k);
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The ways to write a hierarchy in a job file.
+
+use std::path::Path;
+
+use incrowd_core::hierarchy::dates::{Dates, Step};
+use incrowd_core::hierarchy::intervals::Intervals;
+use incrowd_core::hierarchy::mask::{From, Mask};
+use incrowd_core::hierarchy::nested::Tree;
+use incrowd_core::{Error, HierarchySpec, Result};
+use toml::de::DeValue;
+
+use super::files;
+use super::reader::{Entry, Read, one_of};
+
+const FORMS: [&str; 6] = ["file", "mask", "intervals", "cuts", "dates", "tree"];
+const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
+
+/// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
+pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
+    let name = path.display().to_string();
+    let text = files::read_text(path)
+        .map_err(|why| Error::input(format!("hierarchy `{name}` cannot be read: {why}")))?;
+    from_text(path, name, text)
+}
+
+fn from_text(path: &Path, name: String, text: String) -> Result<HierarchySpec> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        Tree::parse(&name, &text).map(HierarchySpec::Nested)
+    } else {
+        Ok(HierarchySpec::Arx { name, text })
+    }
+}
+
+/// The value of `hierarchy`.
+pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<HierarchySpec> {
+    match entry.value() {
+        DeValue::String(word) if word == "dates" => return Ok(HierarchySpec::Dates(Dates::all())),
+        DeValue::String(_) => return file(entry, base),
+        _ => {}
+    }
+    let table =
+        entry.table("the path of a file, \"dates\" or a table such as { intervals = { width = 5 } }")?;
+    table.only(&FORMS)?;
+    let form = match table.entries() {
+        [form] => form,
+        [] => {
+            let error = Error::job(format!("the hierarchy of column `{column}` is empty"));
+            return Err(table.refuse(error.help(format!("it takes {}", one_of(&FORMS)))));
+        }
+        [first, second, ..] => {
+            let error =
+                Error::job(format!("a hierarchy cannot have both `{}` and `{}`", first.key, second.key));
+            return Err(second.refuse_key(error));
+        }
+    };
+    match form.key {
+        "file" => file(form, base),
+        "mask" => mask(form).map(HierarchySpec::Mask),
+        "intervals" => intervals(form).map(HierarchySpec::Intervals),
+        "cuts" => cuts(form).map(HierarchySpec::Intervals),
+        "dates" => dates(form).map(HierarchySpec::Dates),
+        _ => tree(column, form).map(HierarchySpec::Nested),
+    }
+}
+
+fn file(entry: &Entry<'_>, base: &Path) -> Read<HierarchySpec> {
+    let path = files::path(entry, base)?;
+    let text = files::read_text(&path).map_err(|why| {
+        let (key, written) = (&entry.path, entry.value().as_str().unwrap_or_default());
+        let error = Error::input(format!("hierarchy `{written}` of `{key}` cannot be read: {why}"));
+        entry.refuse(
+            error.help(format!("looked for `{}`: paths are relative to the job file", path.display())),
+        )
+    })?;
+    from_text(&path, path.display().to_string(), text).map_err(|error| entry.refuse(error))
+}
+
+fn mask(entry: &Entry<'_>) -> Read<Mask> {
+    let table = entry.table("a table such as { char = \"*\", from = \"right\" }")?;
+    table.only(&["char", "from"])?;
+    Ok(Mask {
+        char: table.get("char").map_or(Ok('*'), Entry::character)?,
+        from: table.get("from").map_or(Ok(From::Right), |entry| entry.choice(&FROM))?,
+    })
+}
+
+fn intervals(entry: &Entry<'_>) -> Read<Intervals> {
+    let table = entry.table("a table such as { width = 5 }")?;
+    table.only(&["width", "levels", "factor", "origin"])?;
+    let width = table.need("width", "width = 5, the width of the finest intervals")?.number()?;
+    let origin = table.get("origin").map_or(Ok(0.0), Entry::number)?;
+    let levels = table.get("levels").map_or(Ok(3), Entry::count)?;
+    let factor = table.get("factor").map_or(Ok(2), Entry::count)?;
+    Intervals::fixed(width, origin, levels, factor).map_err(|error| entry.refuse(error))
+}
+
+fn cuts(entry: &Entry<'_>) -> Read<Intervals> {
+    let items =
+        entry.items().ok_or_else(|| entry.must_be("a list of numbers, or one such list per level"))?;
+    let levels = if items.iter().any(|item| item.value().is_array()) {
+        items.iter().map(Entry::numbers).collect::<Read<_>>()?
+    } else {
+        vec![entry.numbers()?]
+    };
+    Intervals::cuts(levels).map_err(|error| entry.refuse(error))
+}
+
+fn dates(entry: &Entry<'_>) -> Read<Dates> {
+    let items = entry.items().ok_or_else(|| entry.must_be("a list such as [\"month\", \"year\"]"))?;
+    let steps = items.iter().map(|item| item.choice(&Step::ALL)).collect::<Read<_>>()?;
+    Dates::new(steps).map_err(|error| entry.refuse(error))
+}
+
+fn tree(column: &str, entry: &Entry<'_>) -> Read<Tree> {
+    let table = entry.table("a table such as { \"N. America\" = [\"USA\", \"Canada\"] }")?;
+    let mut tree = toml::Table::new();
+    for child in table.entries() {
+        tree.insert(child.key.to_owned(), plain(child)?);
+    }
+    // The core takes a tree for a file of its own; here it is the job that is wrong.
+    Tree::from_table(column, &tree).map_err(|error| entry.refuse(Error::job(error.message())))
+}
+
+/// The value without its places.
+fn plain(entry: &Entry<'_>) -> Read<toml::Value> {
+    if let Some(items) = entry.items() {
+        return items.iter().map(plain).collect::<Read<_>>().map(toml::Value::Array);
+    }
+    match entry.value() {
+        DeValue::String(text) => Ok(toml::Value::String(text.to_string())),
+        DeValue::Integer(_) => entry.integer().map(toml::Value::Integer),
+        DeValue::Table(_) => {
+            let mut below = toml::Table::new();
+            for child in entry.table("a table")?.entries() {
+                below.insert(child.key.to_owned(), plain(child)?);
+            }
+            Ok(toml::Value::Table(below))
+        }
+        _ => Err(entry.must_be("a string, a whole number, a list or a table")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JobError, parse};
+    use super::*;
+
+    fn of(hierarchy: &str, base: &Path) -> Result<HierarchySpec, JobError> {
+        let text = format!("[columns]\nx = {{ role = \"quasi\", hierarchy = {hierarchy} }}");
+        parse("job.toml", &text, base).map(|mut file| file.job.column_mut("x").spec.hierarchy.take().unwrap())
+    }
+
+    fn spec(hierarchy: &str) -> HierarchySpec {
+        of(hierarchy, Path::new("")).unwrap_or_else(|e| panic!("{e}: {hierarchy}"))
+    }
+
+    #[test]
+    fn every_form_means_what_it_says() {
+        use HierarchySpec::{Dates as D, Intervals as I, Mask as M};
+        let fixed =
+            |width, origin, levels, factor| I(Intervals::fixed(width, origin, levels, factor).unwrap());
+        let cuts =
+            |levels: &[&[f64]]| I(Intervals::cuts(levels.iter().map(|l| l.to_vec()).collect()).unwrap());
+        for (written, meant) in [
+            ("\"dates\"", D(Dates::all())),
+            ("{ dates = [\"month\", \"year\"] }", D(Dates::new(vec![Step::Month, Step::Year]).unwrap())),
+            ("{ mask = {} }", M(Mask { char: '*', from: From::Right })),
+            ("{ mask = { char = \"#\", from = \"left\" } }", M(Mask { char: '#', from: From::Left })),
+            ("{ intervals = { width = 5 } }", fixed(5.0, 0.0, 3, 2)),
+            ("{ intervals = { width = 2.5, levels = 4, factor = 3, origin = -1 } }", fixed(2.5, -1.0, 4, 3)),
+            ("{ cuts = [18, 30.5] }", cuts(&[&[18.0, 30.5]])),
+            ("{ cuts = [[18, 30, 65], [18, 65]] }", cuts(&[&[18.0, 30.0, 65.0], &[18.0, 65.0]])),
+        ] {
+            assert_eq!(spec(written), meant, "{written}");
+        }
+    }
+
+    #[test]
+    fn trees_may_be_nested() {
+        let tree = "{ tree = { \"N. America\" = [\"USA\", 7], Asia = { East = [\"Japan\"] } } }";
+        let same = "\"N. America\" = [\"USA\", 7]\nAsia.East = [\"Japan\"]";
+        assert_eq!(spec(tree), HierarchySpec::Nested(Tree::parse("x", same).unwrap()));
+    }
+
+    #[test]
+    fn files_are_read_beside_the_job_file() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.csv"), "1;*\n").unwrap();
+        std::fs::write(dir.path().join("dates"), "1;*\n").unwrap();
+        std::fs::write(dir.path().join("b.TOML"), "A = [1]\n").unwrap();
+        std::fs::write(dir.path().join("c.toml"), "A = \n").unwrap();
+        std::fs::write(dir.path().join("latin"), b"\xe4;*\n").unwrap();
+        let arx = |file: &str| HierarchySpec::Arx {
+            name: dir.path().join(file).display().to_string(),
+            text: "1;*\n".to_owned(),
+        };
+        let nested = HierarchySpec::Nested(Tree::parse("b", "A = [1]").unwrap());
+        for (written, meant) in [
+            ("\"a.csv\"", arx("a.csv")),
+            ("{ file = \"a.csv\" }", arx("a.csv")),
+            ("{ file = \"dates\" }", arx("dates")),
+            ("\"b.TOML\"", nested),
+        ] {
+            assert_eq!(of(written, dir.path()), Ok(meant), "{written}");
+        }
+        assert_eq!(hierarchy_from_path(&dir.path().join("a.csv")), Ok(arx("a.csv")));
+        for (written, shown, key, says) in [
+            (
+                "\"none.csv\"",
+                "\"none.csv\"",
+                "columns.x.hierarchy",
+                "hierarchy `none.csv` of `columns.x.hierarchy` cannot be read: there is no such file",
+            ),
+            ("{ file = \"latin\" }", "\"latin\"", "columns.x.hierarchy.file", "it is not UTF-8 text"),
+            ("\"c.toml\"", "\"c.toml\"", "columns.x.hierarchy", "c.toml` is not TOML"),
+        ] {
+            let JobError { error, place } = of(written, dir.path()).unwrap_err();
+            let place = place.unwrap();
+            assert!(error.message().contains(says), "{error}");
+            assert_eq!(error.fault(), incrowd_core::Fault::Input);
+            assert_eq!((&place.text[place.span.clone()], error.key()), (shown, Some(key)));
+        }
+        let error = hierarchy_from_path(Path::new("no/such.csv")).unwrap_err();
+        assert_eq!(error.message(), "hierarchy `no/such.csv` cannot be read: there is no such file");
+    }
+
+    #[test]
+    fn refuses_what_is_no_hierarchy() {
+        for (written, shown, says) in [
+            ("true", "true", "`hierarchy` must be the path of a file, \"dates\" or a table"),
+            ("{}", "{}", "the hierarchy of column `x` is empty"),
+            ("{ mask = {}, cuts = [1] }", "cuts", "cannot have both `mask` and `cuts`"),
+            ("{ mask = true }", "true", "`mask` must be a table such as"),
+            ("{ mask = { char = \"**\" } }", "\"**\"", "`char` cannot be `**`: it takes a single character"),
+            (
+                "{ intervals = { levels = 2 } }",
+                "{ levels = 2 }",
+                "[columns.x.hierarchy.intervals] needs `width`",
+            ),
+            ("{ intervals = { width = 0 } }", "{ width = 0 }", "must be a number above 0"),
+            ("{ intervals = { width = 1, levels = -1 } }", "-1", "`levels` cannot be `-1`: it takes a whole"),
+            ("{ intervals = { width = 1, levels = 2.0 } }", "2.0", "`levels` must be a whole number"),
+            ("{ cuts = 5 }", "5", "`cuts` must be a list of numbers, or one such list per level"),
+            ("{ cuts = [[1, 2], 3] }", "3", "an item of `cuts` must be a list of numbers, not a whole"),
+            ("{ cuts = [] }", "[]", "`cuts` needs at least one list"),
+            ("{ cuts = [2, 1] }", "[2, 1]", "must ascend"),
+            ("{ dates = \"year\" }", "\"year\"", "`dates` must be a list such as"),
+            ("{ dates = [\"year\", \"month\"] }", "[\"year\", \"month\"]", "date levels must ascend"),
+            ("{ tree = [\"a\"] }", "[\"a\"]", "`tree` must be a table such as"),
+            (
+                "{ tree = { A = [1], B = [1] } }",
+                "{ A = [1], B = [1] }",
+                "hierarchy `x` lists the value `1` twice",
+            ),
+            ("{ tree = { A = [1.5] } }", "1.5", "an item of `A` must be a string, a whole number"),
+        ] {
+            let JobError { error, place } = of(written, Path::new("")).unwrap_err();
+            let place = place.unwrap();
+            assert!(error.message().contains(says), "{error}\n{written}");
+            assert_eq!(
+                (&place.text[place.span.clone()], error.fault()),
+                (shown, incrowd_core::Fault::Job),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What somebody asks for: a table, the roles of its columns, promises and an algorithm.
+//!
+//! A [`Job`] is written as a TOML file, which [`read`] and [`parse`] understand, or filled in by a program. Reading a
+//! file checks spelling and types and keeps the place of every key, so that errors found later can point at it too.
+//! Whether models and algorithms of these names exist, and take these parameters, is for their lists to say.
+
+mod columns;
+mod files;
+mod hierarchy;
+mod reader;
+mod sections;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use hierarchy::hierarchy_from_path;
+pub use source::{JobError, JobFile, JobSource, Place, parse, read};
+
+use std::path::PathBuf;
+
+use incrowd_core::{ColumnSpec, Value};
+
+/// Everything a job file can say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Where the table is and how to read it.
+    pub input: Input,
+    /// Where the release goes.
+    pub output: Option<Output>,
+    /// The columns that were named, in the order written.
+    pub columns: Vec<(String, ColumnJob)>,
+    /// The promises; all must hold.
+    pub models: Vec<ModelJob>,
+    /// How the release is made.
+    pub algorithm: AlgorithmJob,
+}
+
+impl Job {
+    /// The column of that name, added as one to [drop](RoleName::Drop) if the job does not name it yet.
+    pub fn column_mut(&mut self, name: &str) -> &mut ColumnJob {
+        let at = self.columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            self.columns.push((name.to_owned(), ColumnJob::default()));
+            self.columns.len() - 1
+        });
+        &mut self.columns[at].1
+    }
+}
+
+/// The table `[input]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// The files, which may be patterns such as `part-*.csv`. Empty if the job leaves them to the command line.
+    pub paths: Vec<PathBuf>,
+    /// The texts that count as missing.
+    pub missing: Vec<String>,
+    /// What becomes of records with a missing value.
+    pub on_missing: OnMissing,
+    /// What becomes of columns the job does not name.
+    pub default_role: DefaultRole,
+    /// What separates the cells of a csv file, if that is not to be guessed.
+    pub delimiter: Option<u8>,
+    /// `csv`, `parquet` or `arrow`, if that is not to be told from the file's name.
+    pub format: Option<String>,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Input {
+            paths: Vec::new(),
+            missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
+            on_missing: OnMissing::default(),
+            default_role: DefaultRole::default(),
+            delimiter: None,
+            format: None,
+        }
+    }
+}
+
+/// What becomes of records with a missing value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnMissing {
+    /// They are not published.
+    #[default]
+    Drop,
+    /// Missing is a value of its own.
+    Keep,
+}
+
+impl OnMissing {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, OnMissing); 2] = [("drop", OnMissing::Drop), ("keep", OnMissing::Keep)];
+}
+
+/// What becomes of columns the job does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefaultRole {
+    /// They are not published.
+    #[default]
+    Drop,
+    /// They are published as they are.
+    Passthrough,
+}
+
+impl DefaultRole {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, DefaultRole); 2] =
+        [("drop", DefaultRole::Drop), ("passthrough", DefaultRole::Passthrough)];
+}
+
+/// The table `[output]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// The release; its extension tells the format.
+    pub path: PathBuf,
+    /// The manifest, if not beside the release.
+    pub manifest: Option<PathBuf>,
+    /// The order of the records.
+    pub order: Order,
+}
+
+/// The order of the published records. The order they were read in is a quasi-identifier and never kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By a cryptographic generator.
+    #[default]
+    Shuffled,
+    /// By the published cells.
+    Sorted,
+}
+
+impl Order {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Order); 2] = [("shuffled", Order::Shuffled), ("sorted", Order::Sorted)];
+}
+
+/// An entry of `[columns]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnJob {
+    /// What the column is to the release.
+    pub role: RoleName,
+    /// How it may be generalized; says something only if the role is [`RoleName::Quasi`].
+    pub spec: ColumnSpec,
+}
+
+/// The roles by name; [`incrowd_core::Role`] is what they become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoleName {
+    /// Names a person.
+    Identifier,
+    /// Could be linked with other sources.
+    Quasi,
+    /// Must not be learned about a person.
+    Sensitive,
+    /// Published as it is.
+    Passthrough,
+    /// Not published.
+    #[default]
+    Drop,
+}
+
+impl RoleName {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, RoleName); 5] = [
+        ("identifier", RoleName::Identifier),
+        ("quasi", RoleName::Quasi),
+        ("sensitive", RoleName::Sensitive),
+        ("passthrough", RoleName::Passthrough),
+        ("drop", RoleName::Drop),
+    ];
+}
+
+/// An entry of `[[models]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelJob {
+    /// The model's name.
+    pub name: String,
+    /// Its parameters as given, in the order written.
+    pub params: Vec<(String, Value)>,
+}
+
+/// The table `[algorithm]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlgorithmJob {
+    /// The algorithm's name.
+    pub name: String,
+    /// Its parameters as given, in the order written.
+    pub params: Vec<(String, Value)>,
+    /// The share of records that may be left out of the release, from 0 to 1.
+    pub suppression_limit: f64,
+}
+
+impl Default for AlgorithmJob {
+    fn default() -> Self {
+        AlgorithmJob { name: "mondrian".to_owned(), params: Vec::new(), suppression_limit: 0.0 }
+    }
+}

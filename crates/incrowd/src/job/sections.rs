@@ -1,0 +1,120 @@
+//! The tables of a job file except `[columns]`.
+
+use std::path::Path;
+
+use incrowd_core::{Error, Value};
+use toml::de::DeValue;
+
+use super::reader::{Entry, Read, Table};
+use super::{AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output};
+use super::{columns, files};
+
+/// The whole file.
+pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
+    let mut job = Job::default();
+    for entry in file.entries() {
+        match entry.key {
+            "input" => job.input = input(&entry.table("a table")?, base)?,
+            "output" => job.output = Some(output(&entry.table("a table")?, base)?),
+            "columns" => job.columns = columns::columns(&entry.table("a table")?, base)?,
+            "models" => job.models = models(entry)?,
+            "algorithm" => job.algorithm = algorithm(&entry.table("a table")?)?,
+            _ => {
+                let what = match entry.value() {
+                    DeValue::Table(_) => format!("unknown table [{}]", entry.key),
+                    _ => format!("unknown key `{}` outside of any table", entry.key),
+                };
+                let known = ["input", "output", "columns", "models", "algorithm"];
+                return Err(entry.refuse_key(Error::job(what).help_near(entry.key, known)));
+            }
+        }
+    }
+    Ok(job)
+}
+
+fn input(table: &Table<'_>, base: &Path) -> Read<Input> {
+    table.only(&["path", "missing", "on_missing", "default_role", "delimiter", "format"])?;
+    let mut input = Input::default();
+    if let Some(entry) = table.get("path") {
+        let written = entry.texts()?;
+        if written.is_empty() || written.contains(&"") {
+            return Err(entry.refuse(Error::job("`path` names no file")));
+        }
+        input.paths = written.into_iter().map(|path| files::resolve_pattern(base, path)).collect();
+    }
+    if let Some(entry) = table.get("missing") {
+        input.missing = entry.texts()?.into_iter().map(str::to_owned).collect();
+    }
+    if let Some(entry) = table.get("on_missing") {
+        input.on_missing = entry.choice(&OnMissing::ALL)?;
+    }
+    if let Some(entry) = table.get("default_role") {
+        input.default_role = entry.choice(&DefaultRole::ALL)?;
+    }
+    if let Some(entry) = table.get("delimiter") {
+        input.delimiter = Some(delimiter(entry)?);
+    }
+    if let Some(entry) = table.get("format") {
+        let format = entry.choice(&["csv", "parquet", "arrow"].map(|name| (name, name)))?;
+        input.format = Some(format.to_owned());
+    }
+    Ok(input)
+}
+
+fn delimiter(entry: &Entry<'_>) -> Read<u8> {
+    let text = entry.text()?;
+    match text.as_bytes() {
+        b"tab" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(*byte),
+        _ => {
+            let takes = "a single character such as , or ; or the word tab";
+            Err(entry.refuse(entry.cannot_be(&text.escape_debug().to_string(), takes)))
+        }
+    }
+}
+
+fn output(table: &Table<'_>, base: &Path) -> Read<Output> {
+    table.only(&["path", "manifest", "order"])?;
+    Ok(Output {
+        path: files::path(table.need("path", "path = \"release.csv\"")?, base)?,
+        manifest: table.get("manifest").map(|entry| files::path(entry, base)).transpose()?,
+        order: table.get("order").map_or(Ok(Order::default()), |entry| entry.choice(&Order::ALL))?,
+    })
+}
+
+fn models(entry: &Entry<'_>) -> Read<Vec<ModelJob>> {
+    let Some(items) = entry.items() else {
+        let mut refused = entry.must_be("a list of tables");
+        refused.error = refused.error.help("write [[models]], with two brackets, above each model");
+        return Err(refused);
+    };
+    items.iter().map(|item| model(&item.table("a table")?)).collect()
+}
+
+fn model(table: &Table<'_>) -> Read<ModelJob> {
+    let name = table.need("name", "name = \"k-anonymity\"")?.text()?.to_owned();
+    Ok(ModelJob { name, params: params(table, &["name"])? })
+}
+
+fn algorithm(table: &Table<'_>) -> Read<AlgorithmJob> {
+    let mut algorithm = AlgorithmJob::default();
+    if let Some(entry) = table.get("name") {
+        algorithm.name = entry.text()?.to_owned();
+    }
+    if let Some(entry) = table.get("suppression_limit") {
+        let limit = entry.number()?;
+        if !(0.0..=1.0).contains(&limit) {
+            let error = entry.cannot_be(&limit.to_string(), "a share of the records, from 0 to 1");
+            return Err(entry.refuse(error));
+        }
+        algorithm.suppression_limit = limit;
+    }
+    algorithm.params = params(table, &["name", "suppression_limit"])?;
+    Ok(algorithm)
+}
+
+/// What is left beside the keys that mean something to every model or algorithm.
+fn params(table: &Table<'_>, except: &[&str]) -> Read<Vec<(String, Value)>> {
+    let entries = table.entries().iter().filter(|entry| !except.contains(&entry.key));
+    entries.map(|entry| Ok((entry.key.to_owned(), entry.param()?))).collect()
+}
