@@ -1,1 +1,11 @@
+//! How a release is judged.
+//!
+//! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
+//! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
+mod group;
+mod tally;
+mod verify;
+
+pub use tally::tally;
+pub use verify::{Judgement, Verification, verify};

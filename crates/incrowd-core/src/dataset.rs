@@ -109,6 +109,11 @@ impl Dataset {
         &self.sensitive
     }
 
+    /// The quasi-identifiers alone; the rows are given up.
+    pub fn into_quasi(self) -> Vec<Quasi> {
+        self.quasi
+    }
+
     /// How many distinct rows there are.
     pub fn rows(&self) -> usize {
         self.weights.len()

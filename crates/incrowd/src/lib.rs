@@ -1,1 +1,49 @@
+//! Publish person-level data so that nobody in it stands out.
+//!
+//! A [`Job`](job::Job) names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release,
+//! reads back what it wrote, judges every promise on those bytes, and only then puts the release in place. [`verify`]
+//! judges any published table, [`measure`] says what a release cost.
+//!
+//! ```
+//! # fn main() -> Result<(), incrowd::Error> {
+//! # let dir = std::env::temp_dir().join(format!("incrowd-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir).unwrap();
+//! # let people = dir.join("people.csv");
+//! std::fs::write(&people, "age,zip,disease\n34,02139,flu\n36,02139,cold\n51,02140,flu\n58,02141,none\n").unwrap();
+//! let mut job = incrowd::job::Job::default();
+//! job.input.paths = vec![people];
+//! job.set_role("age", incrowd::job::RoleName::Quasi);
+//! job.set_role("zip", incrowd::job::RoleName::Quasi);
+//! job.set_role("disease", incrowd::job::RoleName::Sensitive);
+//! job.promise("k-anonymity", [("k", incrowd::Value::Integer(2))]);
+//! job.write_to(dir.join("people.release.csv"));
+//! let report = incrowd::anonymize(&job, &incrowd::Silent)?;
+//! assert!(report.verification.holds());
+//! assert_eq!(report.verification.groups, 2);
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! # Ok(())
+//! # }
+//! ```
 
+pub mod job;
+
+mod manifest;
+mod measure;
+mod pipeline;
+mod release;
+mod setup;
+mod verify;
+
+pub use incrowd_audit::{Judgement, Verification};
+pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
+pub use incrowd_core::{Param, ParamKind};
+pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source};
+pub use incrowd_recode as recode;
+pub use manifest::{Manifest, default_path as manifest_path};
+pub use measure::{Measurement, measure};
+pub use pipeline::{Report, anonymize};
+pub use setup::{Setup, column_values};
+pub use verify::{Checked, verify};
+
+/// The core crate, for those who build their own tools from its vocabulary.
+pub use incrowd_core as core;

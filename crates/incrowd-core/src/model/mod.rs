@@ -66,8 +66,8 @@ pub trait Model: Debug + Send + Sync {
     /// The model's entry in the list.
     fn card(&self) -> &'static Card;
 
-    /// Binds the model to a table: whatever it must know beyond a single group is computed here, once.
-    /// `Err` means that no partition of this table can satisfy it, and says which number fails.
+    /// Binds the model to a table: whatever it must know beyond a single group is computed here, once. `Err` means that
+    /// the model has no meaning for this table, for example because it is about a column the table lacks.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
 }
 
@@ -128,6 +128,26 @@ impl Promise {
     /// The model's name.
     pub fn name(&self) -> &'static str {
         self.model.card().name
+    }
+
+    /// Binds the model and refuses a table that could not satisfy it however it is grouped.
+    pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let bound = self.model.bind(data)?;
+        // What survives merging holds of the whole table if it holds of any grouping.
+        if self.model.card().survives.merging {
+            let mut whole = GroupSummary::empty(data.sensitive().len());
+            (0..data.rows()).for_each(|row| whole.add(data.weight(row), data.sensitive_codes(row)));
+            let Verdict { have, need, holds } = bound.admits(&whole);
+            if !holds {
+                let (title, what) = (self.title(), bound.measures());
+                return Err(Error::unsatisfiable(format!(
+                    "{title} cannot be kept: with all {} records in one group the {what} is {have}, and {need} is needed",
+                    data.records()
+                ))
+                .help("ask for less, or bring more records"));
+            }
+        }
+        Ok(bound)
     }
 
     /// The name and its parameters, `k-anonymity(k=5)`.

@@ -19,6 +19,7 @@ pub use source::{JobError, JobFile, JobSource, Place, parse, read};
 use std::path::PathBuf;
 
 use incrowd_core::{ColumnSpec, Value};
+pub use incrowd_engine::Order;
 
 /// Everything a job file can say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +44,28 @@ impl Job {
             self.columns.len() - 1
         });
         &mut self.columns[at].1
+    }
+}
+
+impl Job {
+    /// Gives a column a role.
+    pub fn set_role(&mut self, column: &str, role: RoleName) {
+        self.column_mut(column).role = role;
+    }
+
+    /// Adds a promise.
+    pub fn promise<'a>(&mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) {
+        let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.models.push(ModelJob { name: name.to_owned(), params });
+    }
+
+    /// Says where the release goes.
+    pub fn write_to(&mut self, path: impl Into<PathBuf>) {
+        let path = path.into();
+        match &mut self.output {
+            Some(output) => output.path = path,
+            None => self.output = Some(Output { path, manifest: None, order: Order::default() }),
+        }
     }
 }
 
@@ -116,21 +139,6 @@ pub struct Output {
     pub manifest: Option<PathBuf>,
     /// The order of the records.
     pub order: Order,
-}
-
-/// The order of the published records. The order they were read in is a quasi-identifier and never kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// By a cryptographic generator.
-    #[default]
-    Shuffled,
-    /// By the published cells.
-    Sorted,
-}
-
-impl Order {
-    /// The names in a job file.
-    pub const ALL: [(&'static str, Order); 2] = [("shuffled", Order::Shuffled), ("sorted", Order::Sorted)];
 }
 
 /// An entry of `[columns]`.

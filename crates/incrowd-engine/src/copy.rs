@@ -1,0 +1,86 @@
+//! Copying a table through the same reader and writer that anonymization uses: the yardstick of the benchmarks.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use arrow_schema::DataType;
+use incrowd_core::{Progress, Result};
+
+use crate::Pending;
+use crate::sink::{Block, Renderer, Rows, Sink};
+use crate::source::{Format, Options, Place, Records, Source, Trouble, Worker};
+
+struct Whole<'a, R>(&'a R);
+
+impl<R: Records> Rows for Whole<'_, R> {
+    type Row = usize;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn row(&self, index: usize) -> usize {
+        index
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
+        self.0.get(row, column)
+    }
+}
+
+struct Copier<'a> {
+    renderer: &'a Renderer,
+    columns: usize,
+    sink: &'a Mutex<Sink>,
+    records: u64,
+}
+
+impl Worker for Copier<'_> {
+    fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
+        let says = |e: incrowd_core::Error| Trouble { record: 0, says: format!(": {e}"), help: None };
+        let block = match self.renderer {
+            Renderer::Text { delimiter, .. } => {
+                let mut out = Vec::with_capacity(records.len() * self.columns * 8);
+                for record in 0..records.len() {
+                    for column in 0..self.columns {
+                        if column > 0 {
+                            out.push(*delimiter);
+                        }
+                        self.renderer.spell(records.get(record, column).unwrap_or_default(), &mut out);
+                    }
+                    out.push(b'\n');
+                }
+                Block::Text(out)
+            }
+            Renderer::Typed(_) => self.renderer.render(&Whole(records)).map_err(says)?,
+        };
+        self.sink.lock().expect("no worker panics while it writes").write(block).map_err(says)?;
+        self.records += records.len() as u64;
+        Ok(())
+    }
+}
+
+/// Reads, parses and writes a table without changing it, in whatever order its parts finish; returns the records.
+pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) -> Result<u64> {
+    let source = Source::open(&[from.to_owned()], options)?;
+    let wanted: Vec<usize> = (0..source.columns().len()).collect();
+    let columns: Vec<(String, DataType)> = wanted
+        .iter()
+        .map(|&i| {
+            (source.column(i).name.clone(), source.column(i).data_type.clone().unwrap_or(DataType::Utf8))
+        })
+        .collect();
+    let target = Pending::create(to)?;
+    let format = Format::of_path(to)?;
+    let renderer = Renderer::new(to, format, &columns);
+    let sink = Mutex::new(Sink::create(target.writer()?, to.to_owned(), format, &renderer, &columns)?);
+    progress.step("copying", Some(source.bytes()));
+    let worker = || Copier { renderer: &renderer, columns: wanted.len(), sink: &sink, records: 0 };
+    let unsupported = || panic!("copying text with line breaks inside quotes needs a second start");
+    let scan = source.scan(&wanted, worker, progress, unsupported)?;
+    let records = scan.workers.iter().map(|w| w.records).sum();
+    drop(scan);
+    sink.into_inner().expect("no worker is left").finish()?;
+    target.publish()?;
+    Ok(records)
+}

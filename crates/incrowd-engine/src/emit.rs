@@ -1,0 +1,256 @@
+//! Writing a release from the plan alone: without carried columns every record of a row looks the same, so the records need
+//! not be read again.
+
+use std::sync::mpsc;
+
+use incrowd_core::{GroupId, Plan, Progress, Result};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+
+use crate::order::{Shuffled, Sorted, generator};
+use crate::sink::{Block, Renderer, Rows, Sink};
+use crate::{Content, Order, Output};
+
+/// Blocks that are rendered at once.
+const WINDOW: usize = 32;
+
+/// Texts of a column in the spelling of the sink.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    null: Option<u32>,
+}
+
+impl Texts {
+    #[inline]
+    fn get(&self, index: u32) -> Option<&[u8]> {
+        if self.null == Some(index) {
+            return None;
+        }
+        let i = index as usize;
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        Some(&self.bytes[start..self.ends[i] as usize])
+    }
+
+    fn new<'a>(texts: impl Iterator<Item = &'a str>, renderer: &Renderer) -> Texts {
+        let mut all = Texts::default();
+        for text in texts {
+            renderer.spell(text.as_bytes(), &mut all.bytes);
+            all.ends.push(all.bytes.len() as u32);
+        }
+        all
+    }
+}
+
+/// The cells of published columns that follow from a row's number.
+pub(crate) struct Cells<'a> {
+    plan: &'a Plan<'a>,
+    columns: Vec<(Content, Texts)>,
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
+        let columns = output.columns.iter().map(|(_, content)| {
+            let texts = match *content {
+                Content::Quasi(q) => Texts::new(plan.labels(q).iter().map(String::as_str), renderer),
+                Content::Sensitive(s) => {
+                    // Alphabetical order puts the empty text of a kept missing value first.
+                    let values = &plan.dataset().sensitive()[s].values;
+                    let lacks = values.first().is_some_and(String::is_empty);
+                    let shown = |v: &'a String| v.as_str();
+                    let mut texts = if lacks && !renderer.has_null() {
+                        let first = std::iter::once(output.missing.as_str());
+                        Texts::new(first.chain(values.iter().skip(1).map(shown)), renderer)
+                    } else {
+                        Texts::new(values.iter().map(shown), renderer)
+                    };
+                    texts.null = (lacks && renderer.has_null()).then_some(0);
+                    texts
+                }
+                Content::Carried => Texts::default(),
+            };
+            (*content, texts)
+        });
+        Cells { plan, columns: columns.collect() }
+    }
+
+    /// The cell of a column that is not carried.
+    #[inline]
+    pub(crate) fn cell(&self, (row, group): (u32, GroupId), column: usize) -> Option<&[u8]> {
+        let (content, texts) = &self.columns[column];
+        match *content {
+            Content::Quasi(q) => texts.get(self.plan.cells(group)[q]),
+            Content::Sensitive(s) => texts.get(self.plan.dataset().sensitive_codes(row as usize)[s]),
+            Content::Carried => None,
+        }
+    }
+
+    /// A row with its group; rows asked for are published, so they have one.
+    #[inline]
+    pub(crate) fn row(&self, row: u32) -> (u32, GroupId) {
+        (row, self.plan.partition().group(row as usize).unwrap_or(GroupId(0)))
+    }
+}
+
+struct Bucket<'a> {
+    cells: &'a Cells<'a>,
+    rows: Vec<u32>,
+}
+
+impl Rows for Bucket<'_> {
+    type Row = (u32, GroupId);
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    fn row(&self, index: usize) -> Self::Row {
+        self.cells.row(self.rows[index])
+    }
+
+    #[inline]
+    fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
+        self.cells.cell(row, column)
+    }
+}
+
+/// How many records of each row are published.
+pub(crate) fn published(plan: &Plan<'_>) -> Vec<u64> {
+    let records = |row| if plan.partition().group(row).is_some() { plan.dataset().weight(row) } else { 0 };
+    (0..plan.dataset().rows()).map(records).collect()
+}
+
+/// Published rows sorted by their cells: first the quasi-identifiers as printed, then the sensitive values. Returns for each
+/// row its rank; rows that look alike share one. Suppressed rows come last.
+pub(crate) fn ranks(plan: &Plan<'_>) -> Vec<u32> {
+    let width = plan.dataset().quasi().len();
+    let mut rank_of_label: Vec<Vec<u32>> = Vec::with_capacity(width);
+    for q in 0..width {
+        let labels = plan.labels(q);
+        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+        order.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
+        let mut rank = vec![0; labels.len()];
+        order.iter().enumerate().for_each(|(r, &label)| rank[label as usize] = r as u32);
+        // Equal texts of different spans read the same.
+        for pair in order.windows(2) {
+            if labels[pair[0] as usize] == labels[pair[1] as usize] {
+                rank[pair[1] as usize] = rank[pair[0] as usize];
+            }
+        }
+        rank_of_label.push(rank);
+    }
+    let key = |row: u32| {
+        let group = plan.partition().group(row as usize);
+        let labels = group.map(|g| {
+            plan.cells(g)
+                .iter()
+                .zip(&rank_of_label)
+                .map(|(&l, ranks)| ranks[l as usize])
+                .collect::<Vec<u32>>()
+        });
+        (labels.is_none(), labels, plan.dataset().sensitive_codes(row as usize))
+    };
+    let mut order: Vec<u32> = (0..plan.dataset().rows() as u32).collect();
+    order.par_sort_by_cached_key(|&row| key(row));
+    let mut ranks = vec![0; order.len()];
+    let mut rank = 0;
+    for pair in 0..order.len() {
+        if pair > 0 && key(order[pair - 1]) != key(order[pair]) {
+            rank += 1;
+        }
+        ranks[order[pair] as usize] = rank;
+    }
+    ranks
+}
+
+/// Writes all published records; returns how many.
+pub(crate) fn emit(
+    plan: &Plan<'_>,
+    output: &Output,
+    renderer: &Renderer,
+    sink: Sink,
+    progress: &dyn Progress,
+) -> Result<u64> {
+    let cells = Cells::new(plan, output, renderer);
+    let records = published(plan);
+    match output.order {
+        Order::Shuffled => {
+            let mut buckets = Shuffled::new(records, generator());
+            let next = || {
+                let rng = buckets.fork();
+                buckets.next().map(|rows| (rows, Some(rng)))
+            };
+            write_all(&cells, next, renderer, sink, progress)
+        }
+        Order::Sorted => {
+            let ranks = ranks(plan);
+            let mut rows: Vec<(u32, u64)> = records
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n > 0)
+                .map(|(row, &n)| (row as u32, n))
+                .collect();
+            rows.sort_by_key(|&(row, _)| ranks[row as usize]);
+            let mut buckets = Sorted::new(rows);
+            write_all(&cells, || buckets.next().map(|rows| (rows, None)), renderer, sink, progress)
+        }
+    }
+}
+
+fn write_all(
+    cells: &Cells<'_>,
+    mut next: impl FnMut() -> Option<(Vec<u32>, Option<ChaCha20Rng>)>,
+    renderer: &Renderer,
+    sink: Sink,
+    progress: &dyn Progress,
+) -> Result<u64> {
+    let render = |(mut rows, rng): (Vec<u32>, Option<ChaCha20Rng>)| {
+        if let Some(mut rng) = rng {
+            rows.shuffle(&mut rng);
+        }
+        renderer.render(&Bucket { cells, rows })
+    };
+    let mut published = 0;
+    while_writing(sink, |send| {
+        loop {
+            let window: Vec<_> = std::iter::from_fn(&mut next).take(WINDOW).collect();
+            if window.is_empty() {
+                return Ok(());
+            }
+            let records: u64 = window.iter().map(|(rows, _)| rows.len() as u64).sum();
+            let blocks: Vec<Result<Block>> = window.into_par_iter().map(render).collect();
+            for block in blocks {
+                send(block?)?;
+            }
+            published += records;
+            progress.advance(records);
+        }
+    })?;
+    Ok(published)
+}
+
+/// Runs `produce` while another thread writes what it sends.
+pub(crate) fn while_writing(
+    mut sink: Sink,
+    produce: impl FnOnce(&mut dyn FnMut(Block) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<Block>(WINDOW);
+        let writer = scope.spawn(move || -> Result<()> {
+            for block in receiver {
+                sink.write(block)?;
+            }
+            sink.finish()
+        });
+        let produced = produce(&mut |block| {
+            // A closed channel means that the writer failed; its own error says why.
+            sender.send(block).map_err(|_| incrowd_core::Error::resources("writing stopped"))
+        });
+        drop(sender);
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.and(produced)
+    })
+}

@@ -1,0 +1,136 @@
+//! A file that is not there until it is finished: written beside its place, put in place by one rename.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Result};
+
+/// A file under way. Dropped before [`Pending::publish`], it leaves nothing behind; after a crash the next run for the same
+/// target takes over what is left.
+#[derive(Debug)]
+pub struct Pending {
+    target: PathBuf,
+    temporary: PathBuf,
+    file: File,
+    published: bool,
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    let file = path.display();
+    let says = match error.kind() {
+        ErrorKind::NotFound => "its directory does not exist".to_owned(),
+        ErrorKind::NotADirectory => "part of its path is not a directory".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::resources(format!("cannot write `{file}`: {says}"))
+}
+
+impl Pending {
+    /// Starts a file for `target`. Fails if it could not be put there, or if another run is writing it.
+    pub fn create(target: &Path) -> Result<Pending> {
+        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+            return Err(
+                Error::job(format!("`{}` is a directory", target.display())).help("name a file in it")
+            );
+        };
+        let temporary = target.with_file_name(format!(".{}.incrowd-partial", name.to_string_lossy()));
+        let failed = |e: std::io::Error| unwritable(target, &e);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&temporary)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::resources(format!("another run is writing `{}`", target.display())));
+            }
+            // Some file systems know no locks; then two runs must not be started at once.
+            Err(TryLockError::Error(_)) => {}
+        }
+        file.set_len(0).map_err(failed)?;
+        Ok(Pending { target: target.to_owned(), temporary, file, published: false })
+    }
+
+    /// Where the file will be.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Where the file is until it is published.
+    pub fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// A handle to write through.
+    pub fn writer(&self) -> Result<File> {
+        self.file.try_clone().map_err(|e| unwritable(&self.target, &e))
+    }
+
+    /// Makes sure the bytes are on disk.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|e| unwritable(&self.target, &e))
+    }
+
+    /// Puts the file in place, replacing what was there, all at once.
+    pub fn publish(mut self) -> Result<()> {
+        self.sync()?;
+        std::fs::rename(&self.temporary, &self.target).map_err(|e| unwritable(&self.target, &e))?;
+        self.published = true;
+        // The rename itself must survive a power failure; where directories cannot be synced, it is up to the system.
+        let directory = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(directory) = File::open(directory) {
+            directory.sync_all().ok();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.published {
+            std::fs::remove_file(&self.temporary).ok();
+        }
+    }
+}
+
+pub(crate) fn write_failed(path: &Path, error: &std::io::Error) -> Error {
+    unwritable(path, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn nothing_is_there_until_it_is_published() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out.csv");
+        std::fs::write(&target, "old").unwrap();
+        let pending = Pending::create(&target).unwrap();
+        pending.writer().unwrap().write_all(b"new").unwrap();
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "old");
+        assert!(Pending::create(&target).unwrap_err().message().contains("another run"));
+        drop(pending);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        let pending = Pending::create(&target).unwrap();
+        pending.writer().unwrap().write_all(b"new").unwrap();
+        pending.publish().unwrap();
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn says_why_it_cannot_be_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = Pending::create(&dir.path().join("no/such/out.csv")).unwrap_err();
+        assert!(error.message().contains("directory does not exist"), "{error}");
+        assert!(Pending::create(dir.path()).unwrap_err().message().contains("is a directory"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep their type.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use incrowd_core::{Error, Result};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::Rows;
+
+pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
+    let field = |(name, data_type): &(String, DataType)| {
+        // Values come as text; a type that cannot be made of text stays text.
+        let castable = arrow_cast::can_cast_types(&DataType::Utf8, data_type);
+        Field::new(name, if castable { data_type.clone() } else { DataType::Utf8 }, true)
+    };
+    Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+}
+
+pub(super) fn render<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
+    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
+    for (column, field) in schema.fields().iter().enumerate() {
+        let mut builder = StringBuilder::with_capacity(rows.len(), rows.len() * 8);
+        for index in 0..rows.len() {
+            match rows.cell(rows.row(index), column) {
+                Some(cell) => {
+                    let text = std::str::from_utf8(cell)
+                        .map_err(|_| Error::bug("a cell to be written is not text"))?;
+                    builder.append_value(text);
+                }
+                None => builder.append_null(),
+            }
+        }
+        let text: ArrayRef = Arc::new(builder.finish());
+        let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
+        columns.push(if *field.data_type() == DataType::Utf8 {
+            text
+        } else {
+            arrow_cast::cast_with_options(&text, field.data_type(), &strict).map_err(|_| {
+                Error::bug(format!("column `{}` cannot be written as {}", field.name(), field.data_type()))
+            })?
+        });
+    }
+    RecordBatch::try_new(schema.clone(), columns)
+        .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))
+}
+
+enum Writer {
+    Parquet(Box<ArrowWriter<File>>),
+    Arrow(Box<arrow_ipc::writer::FileWriter<BufWriter<File>>>),
+}
+
+/// A typed file under way.
+pub(crate) struct ArrowSink {
+    writer: Writer,
+    target: PathBuf,
+}
+
+fn failed(target: &Path, error: impl std::fmt::Display) -> Error {
+    Error::resources(format!("cannot write `{}`: {error}", target.display()))
+}
+
+impl ArrowSink {
+    pub(super) fn create(
+        file: File,
+        target: PathBuf,
+        parquet: bool,
+        schema: &SchemaRef,
+    ) -> Result<ArrowSink> {
+        let writer = if parquet {
+            let level = ZstdLevel::try_new(3).map_err(|e| failed(&target, e))?;
+            let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+            let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
+            Writer::Parquet(Box::new(writer.map_err(|e| failed(&target, e))?))
+        } else {
+            let writer = arrow_ipc::writer::FileWriter::try_new(BufWriter::new(file), schema);
+            Writer::Arrow(Box::new(writer.map_err(|e| failed(&target, e))?))
+        };
+        Ok(ArrowSink { writer, target })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match &mut self.writer {
+            Writer::Parquet(writer) => writer.write(batch).map_err(|e| failed(&self.target, e)),
+            Writer::Arrow(writer) => writer.write(batch).map_err(|e| failed(&self.target, e)),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        match self.writer {
+            Writer::Parquet(writer) => writer.close().map(drop).map_err(|e| failed(&self.target, e)),
+            Writer::Arrow(mut writer) => writer.finish().map_err(|e| failed(&self.target, e)),
+        }
+    }
+}

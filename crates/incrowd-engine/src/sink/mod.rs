@@ -1,0 +1,132 @@
+//! Writing tables: rows are rendered into blocks by many threads and written by one.
+
+mod arrow;
+mod text;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, SchemaRef};
+use incrowd_core::Result;
+
+use crate::source::Format;
+
+/// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
+pub(crate) trait Rows: Sync {
+    /// What identifies a row once its index is resolved.
+    type Row: Copy;
+    fn len(&self) -> usize;
+    fn row(&self, index: usize) -> Self::Row;
+    /// A cell; `None` is a null.
+    fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]>;
+}
+
+/// Rendered rows.
+pub(crate) enum Block {
+    Text(Vec<u8>),
+    Batch(RecordBatch),
+}
+
+/// How rows look in a format.
+#[derive(Clone, Debug)]
+pub(crate) enum Renderer {
+    Text { columns: usize, delimiter: u8 },
+    Typed(SchemaRef),
+}
+
+impl Renderer {
+    /// For the format of a file with these columns; only typed formats use the types.
+    pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
+        match format {
+            Format::Csv(_) => {
+                let stem = target.to_string_lossy().to_lowercase();
+                let tabs = stem.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".tsv");
+                Renderer::Text { columns: columns.len(), delimiter: if tabs { b'\t' } else { b',' } }
+            }
+            Format::Parquet | Format::Arrow => Renderer::Typed(arrow::schema(columns)),
+        }
+    }
+
+    /// Appends a cell in the spelling of the format.
+    pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Renderer::Text { columns, delimiter } => text::escape(text, *delimiter, *columns == 1, out),
+            Renderer::Typed(_) => out.extend_from_slice(text),
+        }
+    }
+
+    /// Whether a missing value has a form of its own.
+    pub(crate) fn has_null(&self) -> bool {
+        matches!(self, Renderer::Typed(_))
+    }
+
+    pub(crate) fn render<R: Rows>(&self, rows: &R) -> Result<Block> {
+        match self {
+            Renderer::Text { columns, delimiter } => {
+                Ok(Block::Text(text::render(rows, *columns, *delimiter)))
+            }
+            Renderer::Typed(schema) => arrow::render(rows, schema).map(Block::Batch),
+        }
+    }
+}
+
+/// An open file of some format.
+pub(crate) enum Sink {
+    Text(text::TextSink),
+    Typed(arrow::ArrowSink),
+}
+
+impl Sink {
+    /// Starts a table: for text, the header is written.
+    pub(crate) fn create(
+        file: File,
+        target: PathBuf,
+        format: Format,
+        renderer: &Renderer,
+        columns: &[(String, DataType)],
+    ) -> Result<Sink> {
+        match (renderer, format) {
+            (Renderer::Text { .. }, Format::Csv(compression)) => {
+                let mut header = Vec::new();
+                for (i, (name, _)) in columns.iter().enumerate() {
+                    if i > 0 {
+                        header.push(renderer.delimiter());
+                    }
+                    renderer.spell(name.as_bytes(), &mut header);
+                }
+                header.push(b'\n');
+                text::TextSink::create(file, target, compression, &header).map(Sink::Text)
+            }
+            (Renderer::Typed(schema), _) => {
+                arrow::ArrowSink::create(file, target, format == Format::Parquet, schema).map(Sink::Typed)
+            }
+            _ => unreachable!("a renderer is made for its format"),
+        }
+    }
+
+    pub(crate) fn write(&mut self, block: Block) -> Result<()> {
+        match (self, block) {
+            (Sink::Text(sink), Block::Text(bytes)) => sink.write(&bytes),
+            (Sink::Typed(sink), Block::Batch(batch)) => sink.write(&batch),
+            _ => unreachable!("blocks are rendered for their sink"),
+        }
+    }
+
+    /// Finishes the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Sink::Text(sink) => sink.finish(),
+            Sink::Typed(sink) => sink.finish(),
+        }
+    }
+}
+
+impl Renderer {
+    fn delimiter(&self) -> u8 {
+        match self {
+            Renderer::Text { delimiter, .. } => *delimiter,
+            Renderer::Typed(_) => b',',
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Delimited text, plain or compressed.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use incrowd_core::Result;
+
+use super::Rows;
+use crate::pending::write_failed;
+use crate::source::Compression;
+
+/// Quotes a field if it must be. A lone empty field is quoted, because a blank line is no record.
+pub(super) fn escape(text: &[u8], delimiter: u8, lone: bool, out: &mut Vec<u8>) {
+    let special = |&b: &u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
+    if !(text.iter().any(special) || (lone && text.is_empty())) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &b in text {
+        if b == b'"' {
+            out.push(b'"');
+        }
+        out.push(b);
+    }
+    out.push(b'"');
+}
+
+pub(super) fn render<R: Rows>(rows: &R, columns: usize, delimiter: u8) -> Vec<u8> {
+    let mut out = Vec::with_capacity(rows.len() * columns * 8);
+    for index in 0..rows.len() {
+        let row = rows.row(index);
+        for column in 0..columns {
+            if column > 0 {
+                out.push(delimiter);
+            }
+            out.extend_from_slice(rows.cell(row, column).unwrap_or_default());
+        }
+        out.push(b'\n');
+    }
+    out
+}
+
+enum Encoder {
+    Plain(File),
+    Gzip(flate2::write::GzEncoder<File>),
+    Zstd(zstd::stream::write::Encoder<'static, File>),
+}
+
+/// A text file under way.
+pub(crate) struct TextSink {
+    encoder: Encoder,
+    target: PathBuf,
+}
+
+impl TextSink {
+    pub(super) fn create(
+        file: File,
+        target: PathBuf,
+        compression: Compression,
+        header: &[u8],
+    ) -> Result<TextSink> {
+        let encoder = match compression {
+            Compression::Plain => Encoder::Plain(file),
+            Compression::Gzip => {
+                Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                let encoder =
+                    zstd::stream::write::Encoder::new(file, 3).map_err(|e| write_failed(&target, &e))?;
+                Encoder::Zstd(encoder)
+            }
+        };
+        let mut sink = TextSink { encoder, target };
+        sink.write(header)?;
+        Ok(sink)
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let writer: &mut dyn Write = match &mut self.encoder {
+            Encoder::Plain(file) => file,
+            Encoder::Gzip(encoder) => encoder,
+            Encoder::Zstd(encoder) => encoder,
+        };
+        writer.write_all(bytes).map_err(|e| write_failed(&self.target, &e))
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        let finished: io::Result<File> = match self.encoder {
+            Encoder::Plain(file) => Ok(file),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+        };
+        finished.map(drop).map_err(|e| write_failed(&self.target, &e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_csv_crate_reads_what_is_written(
+            rows in prop::collection::vec(prop::collection::vec("[a,\"\n\r é]{0,6}", 2), 1..5),
+        ) {
+            let mut out = Vec::new();
+            for row in &rows {
+                for (i, cell) in row.iter().enumerate() {
+                    if i > 0 { out.push(b','); }
+                    escape(cell.as_bytes(), b',', false, &mut out);
+                }
+                out.push(b'\n');
+            }
+            let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(out.as_slice());
+            let back: Vec<Vec<String>> =
+                reader.into_records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
+            prop_assert_eq!(back, rows);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Reading Parquet and Arrow IPC files, one row group or record batch at a time. Every value passes as text, as a reader of
+//! the file would print it, so that what follows is the same for all formats.
+
+use std::fs::File;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, SchemaRef};
+use incrowd_core::{Error, Result};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+
+use super::{Column, Format, Part, Records, unreadable};
+
+/// Records per batch when a row group is read.
+const BATCH: usize = 1 << 15;
+
+/// What is known of a typed file after opening it.
+#[derive(Clone, Debug)]
+pub(super) enum Typed {
+    Parquet(ArrowReaderMetadata),
+    Arrow { batches: usize },
+}
+
+impl Typed {
+    /// How many row groups or record batches the file has.
+    pub(super) fn sections(&self) -> usize {
+        match self {
+            Typed::Parquet(metadata) => metadata.metadata().num_row_groups(),
+            Typed::Arrow { batches } => *batches,
+        }
+    }
+}
+
+fn damaged(part: &Part, error: impl std::fmt::Display) -> Error {
+    let (file, kind) =
+        (part.path.display(), if part.format == Format::Parquet { "Parquet" } else { "Arrow" });
+    Error::input(format!("`{file}` is truncated or damaged, or no {kind} file: {error}"))
+}
+
+fn file(part: &Part) -> Result<File> {
+    File::open(&part.path).map_err(|e| unreadable(&part.path, &e))
+}
+
+/// Opens a typed file and tells its columns.
+pub(super) fn open(part: &Part) -> Result<(Typed, Vec<Column>)> {
+    let (typed, schema): (Typed, SchemaRef) = if part.format == Format::Parquet {
+        let metadata =
+            ArrowReaderMetadata::load(&file(part)?, Default::default()).map_err(|e| damaged(part, e))?;
+        let schema = metadata.schema().clone();
+        (Typed::Parquet(metadata), schema)
+    } else {
+        let reader =
+            arrow_ipc::reader::FileReader::try_new(file(part)?, None).map_err(|e| damaged(part, e))?;
+        (Typed::Arrow { batches: reader.num_batches() }, reader.schema())
+    };
+    let column = |f: &std::sync::Arc<arrow_schema::Field>| Column {
+        name: f.name().clone(),
+        data_type: Some(f.data_type().clone()),
+    };
+    Ok((typed, schema.fields().iter().map(column).collect()))
+}
+
+/// Text columns of a batch.
+#[derive(Debug)]
+pub(super) struct ArrowBatch {
+    columns: Vec<StringArray>,
+    records: usize,
+}
+
+impl Records for ArrowBatch {
+    fn len(&self) -> usize {
+        self.records
+    }
+
+    #[inline]
+    fn get(&self, record: usize, slot: usize) -> Option<&[u8]> {
+        let column = &self.columns[slot];
+        column.is_valid(record).then(|| column.value(record).as_bytes())
+    }
+}
+
+/// Reads one row group or record batch; slot `i` of what comes is the column at `positions[i]` of the file.
+pub(super) fn section<'a>(
+    part: &'a Part,
+    section: usize,
+    positions: &'a [usize],
+) -> Result<impl Iterator<Item = Result<ArrowBatch>> + 'a> {
+    type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
+    // Both readers return the projected columns in the order of the file.
+    let mut kept = positions.to_vec();
+    kept.sort_unstable();
+    kept.dedup();
+    let (batches, owned): (Batches, Part) = match part.typed.as_ref() {
+        Some(Typed::Parquet(metadata)) => {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file(part)?, metadata.clone());
+            let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().copied());
+            let reader = builder.with_projection(mask).with_row_groups(vec![section]).with_batch_size(BATCH);
+            let owned = part.clone();
+            let batches = reader.build().map_err(|e| damaged(part, e))?;
+            (Box::new(batches.map(move |batch| batch.map_err(|e| damaged(&owned, e)))), part.clone())
+        }
+        _ => {
+            let mut reader = arrow_ipc::reader::FileReader::try_new(file(part)?, Some(kept.clone()))
+                .map_err(|e| damaged(part, e))?;
+            reader.set_index(section).map_err(|e| damaged(part, e))?;
+            let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
+            (Box::new(std::iter::once(batch.map_err(|e| damaged(part, e)))), part.clone())
+        }
+    };
+    Ok(batches.map(move |batch| {
+        let batch = batch?;
+        let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
+        let columns: Result<Vec<StringArray>> =
+            positions.iter().map(|p| text(&owned, &batch, slot(p))).collect();
+        Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
+    }))
+}
+
+/// A column as text.
+fn text(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray> {
+    let array: &ArrayRef = batch.column(position);
+    let name = batch.schema().field(position).name().clone();
+    let unsupported = || {
+        Error::input(format!(
+            "column `{name}` of `{}` has the type {}",
+            part.path.display(),
+            array.data_type()
+        ))
+        .help("incrowd reads text, numbers, booleans, dates and times; leave the column out or convert it")
+    };
+    let cast = arrow_cast::cast(array, &DataType::Utf8).map_err(|_| unsupported())?;
+    cast.as_any().downcast_ref::<StringArray>().cloned().ok_or_else(unsupported)
+}

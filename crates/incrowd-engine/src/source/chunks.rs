@@ -1,0 +1,241 @@
+//! Cutting delimited text into chunks of whole records.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use incrowd_core::{Error, Result};
+
+use super::{Compression, Format, Part, unreadable};
+
+/// How much text a chunk has, about.
+const CHUNK: usize = 2 << 20;
+/// A single record longer than this is a missing quotation mark, not a record.
+const LONGEST_RECORD: usize = 256 << 20;
+
+/// Whole records.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub(super) bytes: Vec<u8>,
+    /// How many bytes of the file, compressed or not, were read for it.
+    pub(super) read: u64,
+}
+
+/// A file being cut.
+pub(super) struct Chunks {
+    part: Part,
+    reader: Box<dyn Read + Send>,
+    raw: std::sync::Arc<std::sync::Mutex<Raw>>,
+    carry: Vec<u8>,
+    begun: bool,
+    ended: bool,
+    told: u64,
+}
+
+/// What is learned from the raw bytes of the file on their way through.
+#[derive(Default)]
+struct Raw {
+    bytes: u64,
+    hasher: Option<blake3::Hasher>,
+}
+
+struct Watch {
+    file: File,
+    raw: std::sync::Arc<std::sync::Mutex<Raw>>,
+}
+
+impl Read for Watch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buffer)?;
+        let mut raw = self.raw.lock().map_err(|_| io::Error::other("a reader panicked"))?;
+        raw.bytes += n as u64;
+        if let Some(hasher) = &mut raw.hasher {
+            hasher.update(&buffer[..n]);
+        }
+        Ok(n)
+    }
+}
+
+/// Opens a file for reading its text.
+fn text_of(part: &Part, watch: Watch) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match part.format {
+        Format::Csv(Compression::Gzip) => {
+            Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, watch)))
+        }
+        Format::Csv(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(watch)?),
+        _ => Box::new(watch),
+    })
+}
+
+/// The first bytes of the text.
+pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
+    let failed = |e: io::Error| unreadable(&part.path, &e);
+    let file = File::open(&part.path).map_err(failed)?;
+    let mut text = Vec::new();
+    let reader = text_of(part, Watch { file, raw: Default::default() }).map_err(failed)?;
+    reader.take(bytes).read_to_end(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+impl Chunks {
+    pub(super) fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Chunks> {
+        let failed = |e: io::Error| unreadable(&part.path, &e);
+        let file = File::open(&part.path).map_err(failed)?;
+        let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
+        let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
+        let carry = Vec::new();
+        Ok(Chunks { part: part.clone(), reader, raw, carry, begun: false, ended: false, told: 0 })
+    }
+
+    /// The state of the digest after the whole file was read.
+    pub(super) fn into_hasher(self) -> Option<blake3::Hasher> {
+        self.raw.lock().ok().and_then(|mut raw| raw.hasher.take())
+    }
+
+    /// The next chunk. Careless cuts assume that no record has a line break inside quotes; the scanner notices if that
+    /// was wrong.
+    pub(super) fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
+        let mut bytes = Vec::with_capacity(self.carry.len() + CHUNK);
+        bytes.append(&mut self.carry);
+        let mut want = CHUNK;
+        loop {
+            let before = bytes.len();
+            if !self.ended {
+                let room = want.saturating_sub(bytes.len()).max(1 << 16) as u64;
+                let read = self.reader.by_ref().take(room).read_to_end(&mut bytes);
+                read.map_err(|e| unreadable(&self.part.path, &e))?;
+                self.ended = bytes.len() == before;
+            }
+            if !self.begun {
+                let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+                match header_end(&bytes[start..], self.part.delimiter) {
+                    Some(end) => {
+                        bytes.drain(..start + end);
+                        self.begun = true;
+                    }
+                    None if self.ended => return Ok(None),
+                    None => {
+                        want = self.more(want)?;
+                        continue;
+                    }
+                }
+            }
+            if self.ended {
+                if bytes.is_empty() {
+                    return Ok(None);
+                }
+                break;
+            }
+            let cut = if careful { record_end(&bytes, self.part.delimiter) } else { line_end(&bytes) };
+            match cut {
+                Some(end) => {
+                    self.carry.extend_from_slice(&bytes[end..]);
+                    bytes.truncate(end);
+                    break;
+                }
+                None => want = self.more(want)?,
+            }
+        }
+        let total = self.raw.lock().map_or(0, |raw| raw.bytes);
+        let read = total - self.told;
+        self.told = total;
+        Ok(Some(Chunk { bytes, read }))
+    }
+
+    fn more(&self, want: usize) -> Result<usize> {
+        if want >= LONGEST_RECORD {
+            return Err(Error::input(format!(
+                "`{}` has a record longer than 256 MiB",
+                self.part.path.display()
+            ))
+            .help("a quotation mark may be missing"));
+        }
+        Ok(want * 2)
+    }
+}
+
+/// Where the last line ends.
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'\n', bytes).map(|i| i + 1)
+}
+
+/// Where the last record ends that is complete for sure.
+fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut last = None;
+    walk(bytes, delimiter, |end| {
+        last = Some(end);
+        true
+    });
+    last
+}
+
+/// Where the header ends, blank lines before it included.
+fn header_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut header = None;
+    let mut start = 0;
+    walk(bytes, delimiter, |end| {
+        let blank = bytes[start..end].iter().all(|b| matches!(b, b'\r' | b'\n'));
+        header = Some(end);
+        start = end;
+        blank
+    });
+    header.filter(|&end| !bytes[..end].iter().all(|b| matches!(b, b'\r' | b'\n')))
+}
+
+/// Calls `each` with every position after a record's line end until it says no.
+fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize) -> bool) {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\n', &bytes[at..]) {
+        let here = at + found;
+        at = here + 1;
+        if bytes[here] == b'\n' {
+            if !each(at) {
+                return;
+            }
+            continue;
+        }
+        let opens = here == 0 || bytes[here - 1] == delimiter || bytes[here - 1] == b'\n';
+        if !opens {
+            continue;
+        }
+        loop {
+            let Some(close) = memchr::memchr(b'"', &bytes[at..]) else { return };
+            at += close + 1;
+            if bytes.get(at) != Some(&b'"') {
+                break;
+            }
+            at += 1;
+        }
+        // A file may end right after the doubled mark's first half: then nothing more is certain.
+        if at >= bytes.len() {
+            return;
+        }
+        // Text after the closing mark may hold marks that mean nothing.
+        if let Some(skip) = memchr::memchr2(delimiter, b'\n', &bytes[at..]) {
+            at += skip;
+        } else {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_only_between_records() {
+        assert_eq!(record_end(b"a,b\nc,\"d\ne\"\nf", b','), Some(12));
+        assert_eq!(record_end(b"a,b\nc,\"d\ne", b','), Some(4));
+        assert_eq!(record_end(b"a,5\" pipe\nb,c\n", b','), Some(14));
+        assert_eq!(record_end(b"\"a\"\"\n\",b\n", b','), Some(9));
+        assert_eq!(record_end(b"\"a\"", b','), None);
+        assert_eq!(line_end(b"a\nb"), Some(2));
+    }
+
+    #[test]
+    fn finds_the_header() {
+        assert_eq!(header_end(b"a,b\nc,d\n", b','), Some(4));
+        assert_eq!(header_end(b"\n\r\n\"a\nx\",b\nc,d\n", b','), Some(11));
+        assert_eq!(header_end(b"a,b", b','), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! The manifest: what a release promises, what it cost, and the digest by which it is recognized. It is public, so it holds
+//! neither paths nor seeds nor anything about a single group.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd_audit::{Judgement, Verification};
+use incrowd_core::metric::{METRICS, Tally};
+use incrowd_core::schema::{Kind, Labels};
+use incrowd_core::{Error, HierarchySpec, Result, Role, Value};
+use incrowd_engine::Pending;
+use serde_json::{Map, Value as Json, json};
+
+use crate::job::{Job, OnMissing, Order};
+use crate::setup::Setup;
+
+/// How many records went where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Read from the input.
+    pub read: u64,
+    /// Left out because a value was missing.
+    pub dropped_missing: u64,
+    /// Left out to keep a promise.
+    pub suppressed: u64,
+    /// Published.
+    pub published: u64,
+}
+
+/// A manifest and where it goes.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The file.
+    pub path: PathBuf,
+    /// The content.
+    pub content: Json,
+}
+
+/// The manifest beside a release: `people.csv` and `people.release.csv` both have `people.release.json`.
+pub fn default_path(release: &Path) -> PathBuf {
+    let name = release.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut stem = name.as_str();
+    for extension in [".gz", ".zst"] {
+        stem = stem.strip_suffix(extension).unwrap_or(stem);
+    }
+    stem = stem.rsplit_once('.').map_or(stem, |(before, _)| before);
+    stem = stem.strip_suffix(".release").unwrap_or(stem);
+    release.with_file_name(format!("{stem}.release.json"))
+}
+
+impl Manifest {
+    pub(crate) fn new(
+        job: &Job,
+        setup: &Setup,
+        records: Records,
+        verification: &Verification,
+        tally: &Tally,
+        digest: &str,
+    ) -> Result<Manifest> {
+        let output = job.output.as_ref().ok_or_else(|| Error::bug("a release without an output"))?;
+        let path = output.manifest.clone().unwrap_or_else(|| default_path(&output.path));
+        let content = json!({
+            "incrowd": env!("CARGO_PKG_VERSION"),
+            "job": job_json(job, setup),
+            "records": {
+                "read": records.read,
+                "dropped_missing": records.dropped_missing,
+                "suppressed": records.suppressed,
+                "published": records.published,
+            },
+            "groups": verification.groups,
+            "models": verification.judgements.iter().map(judgement_json).collect::<Vec<_>>(),
+            "metrics": metrics_json(tally),
+            "algorithm": algorithm_json(setup),
+            "digest": digest,
+        });
+        Ok(Manifest { path, content })
+    }
+
+    /// Writes the manifest beside its place.
+    pub(crate) fn write(&self) -> Result<Pending> {
+        let pending = Pending::create(&self.path)?;
+        let mut text =
+            serde_json::to_vec_pretty(&self.content).map_err(|e| Error::bug(format!("manifest: {e}")))?;
+        text.push(b'\n');
+        let failed = |e| Error::resources(format!("cannot write `{}`: {e}", self.path.display()));
+        pending.writer()?.write_all(&text).map_err(failed)?;
+        pending.sync()?;
+        Ok(pending)
+    }
+}
+
+fn value_json(value: &Value) -> Json {
+    match value {
+        Value::Integer(n) => json!(n),
+        Value::Real(x) => json!(x),
+        Value::Flag(b) => json!(b),
+        Value::Word(w) => json!(w),
+        Value::Words(ws) => json!(ws.iter().filter(|w| !w.is_empty()).collect::<Vec<_>>()),
+    }
+}
+
+/// A judgement with the model's parameters beside its name.
+pub(crate) fn judgement_json(judgement: &Judgement) -> Json {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(judgement.name));
+    for (name, value) in judgement.params.iter() {
+        object.insert(name.into(), value_json(value));
+    }
+    object.insert("holds".into(), json!(judgement.holds));
+    object.insert("margin".into(), json!(judgement.margin()));
+    let (what, have, need) = (judgement.measures, judgement.have, judgement.need);
+    object.insert("measured".into(), json!({ "what": what, "have": have, "need": need }));
+    Json::Object(object)
+}
+
+/// All metrics, plus the penalty by column.
+pub(crate) fn metrics_json(tally: &Tally) -> Json {
+    let mut object = Map::new();
+    for metric in METRICS {
+        object.insert(metric.name.into(), json!((metric.measure)(tally)));
+    }
+    let by_column: Map<String, Json> =
+        tally.columns.iter().map(|c| (c.name.clone(), json!(tally.column_ncp(c)))).collect();
+    object.insert("ncp_by_column".into(), Json::Object(by_column));
+    let per_column = object["information_loss"].as_f64().unwrap_or(0.0) / tally.columns.len().max(1) as f64;
+    object.insert("information_loss_per_column".into(), json!(per_column));
+    Json::Object(object)
+}
+
+fn algorithm_json(setup: &Setup) -> Json {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(setup.method.card.name));
+    for (name, value) in setup.method.params.iter() {
+        object.insert(name.into(), value_json(value));
+    }
+    Json::Object(object)
+}
+
+fn job_json(job: &Job, setup: &Setup) -> Json {
+    let columns: Map<String, Json> =
+        setup.schema.published().map(|(name, role)| (name.to_owned(), role_json(role))).collect();
+    let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
+    let order = Order::ALL.iter().find(|(_, o)| *o == order).map(|(name, _)| *name);
+    json!({
+        "columns": columns,
+        "on_missing": if job.input.on_missing == OnMissing::Keep { "keep" } else { "drop" },
+        "suppression_limit": job.algorithm.suppression_limit,
+        "order": order,
+    })
+}
+
+fn role_json(role: &Role) -> Json {
+    match role {
+        Role::Quasi(spec) => {
+            let mut object = Map::new();
+            object.insert("role".into(), json!("quasi"));
+            if let Some(kind) = spec.kind {
+                let name = Kind::ALL.iter().find(|(_, k)| *k == kind).map(|(name, _)| *name);
+                object.insert("kind".into(), json!(name));
+            }
+            let hierarchy = spec.hierarchy.as_ref().map(|h| match h {
+                HierarchySpec::Arx { .. } => "file",
+                HierarchySpec::Nested(_) => "tree",
+                HierarchySpec::Mask(_) => "mask",
+                HierarchySpec::Intervals(_) => "intervals",
+                HierarchySpec::Dates(_) => "dates",
+            });
+            if let Some(hierarchy) = hierarchy {
+                object.insert("hierarchy".into(), json!(hierarchy));
+            }
+            if spec.labels == Labels::Star {
+                object.insert("labels".into(), json!("star"));
+            }
+            Json::Object(object)
+        }
+        Role::Sensitive => json!({ "role": "sensitive" }),
+        _ => json!({ "role": "passthrough" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_lies_beside_the_release() {
+        for (release, manifest) in [
+            ("a/people.csv", "a/people.release.json"),
+            ("people.release.csv", "people.release.json"),
+            ("people.release.csv.gz", "people.release.json"),
+            ("people.parquet", "people.release.json"),
+        ] {
+            assert_eq!(default_path(Path::new(release)), Path::new(manifest));
+        }
+    }
+}

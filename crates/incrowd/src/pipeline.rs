@@ -1,0 +1,106 @@
+//! The main job, from a table to a verified release.
+
+use incrowd_audit::Verification;
+use incrowd_core::metric::Tally;
+use incrowd_core::{Error, Plan, Progress, Result};
+use incrowd_engine::{Engine, Format, Output, Pending};
+
+use crate::job::Job;
+use crate::manifest::{Manifest, Records};
+use crate::release::Release;
+use crate::setup::{self, Setup};
+
+/// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
+#[derive(Debug)]
+pub struct Report {
+    /// The manifest as written.
+    pub manifest: Manifest,
+    /// How many records went where.
+    pub records: Records,
+    /// How many distinct rows the records folded into.
+    pub distinct_rows: u64,
+    /// What verification found on the written bytes.
+    pub verification: Verification,
+    /// What the release cost.
+    pub tally: Tally,
+    /// Columns that were left out because the job does not name them.
+    pub dropped_columns: Vec<String>,
+    /// How many records have a missing value, by column, where there are any.
+    pub missing: Vec<(String, u64)>,
+}
+
+/// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
+/// is put in place and nothing is left behind.
+pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    let mut engine = setup::open(&job.input)?;
+    let setup = Setup::new(job, engine.columns())?;
+    let mut pending = target(job)?;
+
+    let folded = engine.fold(&setup.fold_spec(), progress)?;
+    let (read, dropped_missing) = (folded.read, folded.dropped_missing);
+    let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
+    let missing: Vec<(String, u64)> = missing.filter(|(_, records)| *records > 0).collect();
+
+    let data = setup.encode(folded, &engine)?;
+    let bind = |(i, p): (usize, &incrowd_core::model::Promise)| {
+        p.bind_for_release(&data).map_err(|e| e.within(&format!("models.{i}")))
+    };
+    let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
+    let partition =
+        setup.method.algorithm.recode(&data, &models, progress).map_err(|e| e.within("algorithm"))?;
+
+    let columns = setup.output_columns();
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+    let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
+    let output = Output { columns, order, missing: setup.missing_label().to_owned() };
+    let receipt = engine.apply(&Plan::new(&data, &partition), &output, &mut pending, progress)?;
+    limit(job, receipt.suppressed, data.records())?;
+    drop(partition);
+
+    let distinct_rows = data.rows() as u64;
+    let sensitive: Vec<&str> = setup.schema.sensitive().collect();
+    let domains = data.into_quasi();
+    let release = Release::new(pending);
+    let release = release.verify(&names, &domains, &sensitive, &setup.promises, receipt, progress)?;
+
+    let (suppressed, published) = (receipt.suppressed, receipt.published);
+    let records = Records { read, dropped_missing, suppressed, published };
+    let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
+    let manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
+    release.publish(manifest.clone())?;
+    let dropped_columns = setup.dropped;
+    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing })
+}
+
+/// Starts the output file, before any long work: what cannot be written is said at once.
+fn target(job: &Job) -> Result<Pending> {
+    let Some(output) = &job.output else {
+        return Err(Error::job("the job does not say where the release goes")
+            .help("use -o release.csv, or [output] path"));
+    };
+    Format::of_path(&output.path).map_err(|e| e.at("output.path"))?;
+    let same = |a: &std::path::Path, b: &std::path::Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if job.input.paths.iter().any(|input| same(input, &output.path)) {
+        return Err(Error::job("the output is the input file")
+            .help("write the release to another file")
+            .at("output.path"));
+    }
+    let pending = Pending::create(&output.path).map_err(|e| e.at("output.path"))?;
+    let manifest = output.manifest.clone().unwrap_or_else(|| crate::manifest::default_path(&output.path));
+    if manifest == output.path {
+        return Err(Error::job("the manifest and the release are the same file").at("output.manifest"));
+    }
+    drop(Pending::create(&manifest).map_err(|e| e.at("output.manifest"))?);
+    Ok(pending)
+}
+
+fn limit(job: &Job, suppressed: u64, records: u64) -> Result<()> {
+    let limit = job.algorithm.suppression_limit;
+    if suppressed as f64 > limit * records as f64 {
+        return Err(Error::unsatisfiable(format!(
+            "{suppressed} of {records} records would be suppressed, more than the limit of {limit}"
+        ))
+        .at("algorithm.suppression_limit"));
+    }
+    Ok(())
+}

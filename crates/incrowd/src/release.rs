@@ -1,0 +1,114 @@
+//! A release is a file under way until it is verified; only then can it be published.
+
+use incrowd_audit::{Verification, tally, verify};
+use incrowd_core::dataset::Quasi;
+use incrowd_core::metric::Tally;
+use incrowd_core::model::{Need, Promise};
+use incrowd_core::{Dataset, Error, Folded, Progress, Result};
+use incrowd_engine::{Embedded, Format, Options, Pending, Receipt};
+
+use crate::manifest::Manifest;
+
+/// Written, but nobody has looked at it.
+#[derive(Debug)]
+pub(crate) struct Unchecked;
+
+/// Read back and found to keep every promise.
+#[derive(Debug)]
+pub(crate) struct Verified {
+    pub(crate) verification: Verification,
+    pub(crate) tally: Tally,
+    pub(crate) digest: String,
+}
+
+/// A release that is not yet in place.
+#[derive(Debug)]
+pub(crate) struct Release<State> {
+    pending: Pending,
+    pub(crate) state: State,
+}
+
+impl Release<Unchecked> {
+    pub(crate) fn new(pending: Pending) -> Self {
+        Release { pending, state: Unchecked }
+    }
+
+    /// Reads the file back, regroups its cells and judges every promise on them.
+    pub(crate) fn verify(
+        self,
+        columns: &[String],
+        domains: &[Quasi],
+        sensitive: &[&str],
+        promises: &[Promise],
+        receipt: Receipt,
+        progress: &dyn Progress,
+    ) -> Result<Release<Verified>> {
+        let format = Some(Format::of_path(self.pending.target())?);
+        let quasi: Vec<&str> = domains.iter().map(|q| q.name.as_str()).collect();
+        let delimiter = tabs(self.pending.target()).then_some(b'\t').or(Some(b','));
+        let options = Options { format, delimiter, digest: true };
+        let read = read(self.pending.path(), &options, &quasi, sensitive, promises, progress)?;
+        if read.columns != columns {
+            return Err(Error::bug("the written release does not have the columns it should have"));
+        }
+        if read.folded.records() != receipt.published {
+            return Err(Error::bug(format!(
+                "the written release has {} records, {} were published",
+                read.folded.records(),
+                receipt.published
+            )));
+        }
+        let tally = tally(&read.folded, domains, receipt.suppressed)?;
+        let verification = verify(&Dataset::of_release(read.folded, quasi.len()), promises)?;
+        if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
+            return Err(Error::bug(format!(
+                "the release does not keep {}: it was not put in place",
+                broken.title
+            )));
+        }
+        let state = Verified { verification, tally, digest: read.digest };
+        Ok(Release { pending: self.pending, state })
+    }
+}
+
+impl Release<Verified> {
+    /// Puts the release in place, then its manifest.
+    pub(crate) fn publish(self, manifest: Manifest) -> Result<()> {
+        // The manifest is on disk before anything is put in place, so that only two renames remain.
+        self.pending.sync()?;
+        let manifest = manifest.write()?;
+        self.pending.publish()?;
+        manifest.publish()
+    }
+}
+
+fn tabs(path: &std::path::Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".tsv")
+}
+
+/// A published table as read back.
+pub(crate) struct ReadBack {
+    /// Quasi-identifiers, then the sensitive columns if a model looks at them.
+    pub(crate) folded: Folded,
+    pub(crate) digest: String,
+    pub(crate) columns: Vec<String>,
+}
+
+/// Reads a published table: texts only, nothing counts as missing.
+pub(crate) fn read(
+    path: &std::path::Path,
+    options: &Options,
+    quasi: &[&str],
+    sensitive: &[&str],
+    promises: &[Promise],
+    progress: &dyn Progress,
+) -> Result<ReadBack> {
+    let looked_at = promises.iter().any(|p| p.model.card().needs.contains(&Need::Sensitive));
+    let mut names: Vec<String> = quasi.iter().map(|n| (*n).to_owned()).collect();
+    if looked_at {
+        names.extend(sensitive.iter().map(|n| (*n).to_owned()));
+    }
+    let (folded, digest, columns) = Embedded::read_release(path, options, &names, progress)?;
+    Ok(ReadBack { folded, digest, columns })
+}

@@ -1,0 +1,183 @@
+//! From a job to what it means for the table at hand: every "that cannot work" which needs no record is said here.
+
+use std::path::PathBuf;
+
+use incrowd_core::model::Promise;
+use incrowd_core::{Dataset, Error, Folded, Progress, Result, Role, Schema};
+use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
+use incrowd_recode::Method;
+
+use crate::job::{DefaultRole, Input, Job, OnMissing, RoleName};
+
+/// A checked job.
+#[derive(Debug)]
+pub struct Setup {
+    /// The roles of the table's columns.
+    pub schema: Schema,
+    /// What is promised.
+    pub promises: Vec<Promise>,
+    /// How the release is made.
+    pub method: Method,
+    /// Columns that are not published because the job does not name them.
+    pub dropped: Vec<String>,
+    missing: Vec<String>,
+    keep_missing: bool,
+}
+
+/// What a reader of the input is told.
+pub(crate) fn options(input: &Input) -> Result<Options> {
+    let format = match input.format.as_deref() {
+        None => None,
+        Some(name) => {
+            // Compression shows in the bytes, so only the kind of file is stated.
+            let extension = match name {
+                "csv" | "parquet" | "arrow" => name,
+                _ => return Err(Error::job(format!("there is no format `{name}`")).at("input.format")),
+            };
+            let sniffed = input.paths.first().and_then(|path| Format::of_path(path).ok());
+            match (extension, sniffed) {
+                ("csv", Some(format @ Format::Csv(_))) => Some(format),
+                _ => Some(Format::of_path(&PathBuf::from(format!("x.{extension}")))?),
+            }
+        }
+    };
+    Ok(Options { format, delimiter: input.delimiter, digest: false })
+}
+
+/// Opens the table of a job.
+pub(crate) fn open(input: &Input) -> Result<Embedded> {
+    Embedded::open(&input.paths, &options(input)?).map_err(|e| e.at("input.path"))
+}
+
+/// The promises of a job.
+pub(crate) fn promises(job: &Job) -> Result<Vec<Promise>> {
+    if job.models.is_empty() {
+        return Err(Error::job("the job promises nothing: it names no model")
+            .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10"));
+    }
+    let promise = |(i, model): (usize, &crate::job::ModelJob)| {
+        Promise::new(&model.name, model.params.clone()).map_err(|e| e.within(&format!("models.{i}")))
+    };
+    job.models.iter().enumerate().map(promise).collect()
+}
+
+impl Setup {
+    /// Checks a job against the columns of its table.
+    pub fn new(job: &Job, columns: &[String]) -> Result<Setup> {
+        for (name, _) in &job.columns {
+            if !columns.contains(name) {
+                return Err(Error::job(format!("the table has no column `{name}`"))
+                    .help_near(name, columns.iter().map(String::as_str))
+                    .at(format!("columns.{name}")));
+            }
+        }
+        let mut dropped = Vec::new();
+        let mut roles = Vec::with_capacity(columns.len());
+        for name in columns {
+            let role = match job.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column) {
+                Some(column) => match column.role {
+                    RoleName::Identifier => Role::Identifier,
+                    RoleName::Quasi => Role::Quasi(column.spec.clone()),
+                    RoleName::Sensitive => Role::Sensitive,
+                    RoleName::Passthrough => Role::Passthrough,
+                    RoleName::Drop => Role::Drop,
+                },
+                None if job.input.default_role == DefaultRole::Passthrough => Role::Passthrough,
+                None => {
+                    dropped.push(name.clone());
+                    Role::Drop
+                }
+            };
+            roles.push((name.clone(), role));
+        }
+        let schema = Schema::new(roles).map_err(|e| e.at("columns"))?;
+        let promises = promises(job)?;
+        let algorithm = &job.algorithm;
+        let method =
+            Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| e.within("algorithm"))?;
+        method.accepts(&promises)?;
+        let missing = job.input.missing.clone();
+        let keep_missing = job.input.on_missing == OnMissing::Keep;
+        Ok(Setup { schema, promises, method, dropped, missing, keep_missing })
+    }
+
+    /// What the engine folds: the quasi-identifiers, then the sensitive columns.
+    pub fn fold_spec(&self) -> FoldSpec {
+        let quasi = self.schema.quasi().map(|(name, _)| name.to_owned());
+        FoldSpec {
+            columns: quasi.chain(self.schema.sensitive().map(str::to_owned)).collect(),
+            missing: self.missing.clone(),
+            drop_missing: !self.keep_missing,
+            replay: self.schema.published().any(|(_, role)| *role == Role::Passthrough),
+        }
+    }
+
+    /// The text under which a kept missing value is published: the first marker that shows.
+    pub(crate) fn missing_label(&self) -> &str {
+        self.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str)
+    }
+
+    /// The published columns and where their cells come from.
+    pub(crate) fn output_columns(&self) -> Vec<(String, Content)> {
+        let (mut quasi, mut sensitive) = (0.., 0..);
+        let content = |role: &Role| match role {
+            Role::Quasi(_) => Content::Quasi(quasi.next().unwrap_or(0)),
+            Role::Sensitive => Content::Sensitive(sensitive.next().unwrap_or(0)),
+            _ => Content::Carried,
+        };
+        let names: Vec<String> = self.schema.published().map(|(name, _)| name.to_owned()).collect();
+        names.into_iter().zip(self.schema.published().map(|(_, role)| role).map(content)).collect()
+    }
+
+    /// Encodes the folded table; a value that does not fit is reported with its place, not with its text.
+    pub(crate) fn encode(&self, folded: Folded, engine: &dyn Engine) -> Result<Dataset> {
+        if folded.records() == 0 {
+            return Err(match (folded.read, folded.dropped_missing) {
+                (0, _) => Error::input("the table has no records")
+                    .help("a table needs a header and at least one record"),
+                (read, _) => {
+                    Error::input(format!("all {read} records have a missing value in a column that matters"))
+                        .help("keep them with on_missing = \"keep\", or leave that column out")
+                }
+            });
+        }
+        let specs: Vec<_> = self.schema.quasi().map(|(_, spec)| spec).collect();
+        // The texts are needed once more only if something does not fit.
+        let names: Vec<String> = folded.columns.iter().map(|c| c.name.clone()).collect();
+        let texts: Vec<Vec<String>> = folded.columns.iter().map(|c| c.texts.clone()).collect();
+        Dataset::encode(folded, &specs, self.missing_label()).map_err(|failed| {
+            let name = &names[failed.column];
+            let error = failed.misfit.error;
+            let text = failed.misfit.code.map(|code| texts[failed.column][code as usize].as_str());
+            let place = text.and_then(|text| engine.locate(name, text).ok().flatten());
+            match place {
+                Some(place) => with_place(&error, &place).at(format!("columns.{name}")),
+                None => error.at(format!("columns.{name}")),
+            }
+        })
+    }
+}
+
+fn with_place(error: &Error, place: &str) -> Error {
+    let mut placed = Error::input(format!("{} (first at {place})", error.message()));
+    if let Some(help) = error.advice() {
+        placed = placed.help(help);
+    }
+    match error.key() {
+        Some(key) => placed.at(key),
+        None => placed,
+    }
+}
+
+/// The distinct values of one column of a table, those that count as missing left out.
+pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
+    let mut engine = open(input)?;
+    let spec = FoldSpec {
+        columns: vec![column.to_owned()],
+        missing: input.missing.clone(),
+        drop_missing: true,
+        replay: false,
+    };
+    let folded = engine.fold(&spec, progress)?;
+    Ok(folded.columns.into_iter().flat_map(|c| c.texts.into_iter().skip(1)).collect())
+}

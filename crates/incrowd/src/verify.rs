@@ -1,0 +1,127 @@
+//! Judging any published table.
+
+use std::path::Path;
+
+use incrowd_audit::Verification;
+use incrowd_core::model::Promise;
+use incrowd_core::{Dataset, Error, Progress, Result};
+use serde_json::Value as Json;
+
+use crate::job::{Job, RoleName};
+use crate::manifest::{default_path, judgement_json};
+use crate::release::read;
+use crate::setup;
+
+/// What was found out about a published table.
+#[derive(Debug)]
+pub struct Checked {
+    /// The judgements.
+    pub verification: Verification,
+    /// The digest of the table's bytes.
+    pub digest: String,
+    /// Whether the manifest beside it has the same digest; `None` without a manifest.
+    pub digest_matches: Option<bool>,
+    /// Identifiers the job names that are nevertheless columns of the table.
+    pub identifiers: Vec<String>,
+}
+
+impl Checked {
+    /// Whether every promise holds, no identifier is published and the table is the one its manifest describes.
+    pub fn holds(&self) -> bool {
+        self.verification.holds() && self.digest_matches != Some(false) && self.identifiers.is_empty()
+    }
+
+    /// The answer as JSON.
+    pub fn to_json(&self) -> Json {
+        serde_json::json!({
+            "holds": self.holds(),
+            "records": self.verification.records,
+            "groups": self.verification.groups,
+            "models": self.verification.judgements.iter().map(judgement_json).collect::<Vec<_>>(),
+            "digest": self.digest,
+            "digest_matches": self.digest_matches,
+            "published_identifiers": self.identifiers,
+        })
+    }
+}
+
+/// Judges the table of `job.input` against the job's promises and quasi-identifiers. Where the job says nothing of columns or
+/// models, the manifest beside the table is asked.
+pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
+    let [path] = job.input.paths.as_slice() else {
+        return Err(Error::job("verify takes exactly one table").help("incrowd verify release.csv"));
+    };
+    let manifest = manifest_of(path, job)?;
+    let job = match &manifest {
+        Some(manifest) => with_manifest(job, manifest)?,
+        None => job.clone(),
+    };
+    let quasi: Vec<&str> = named(&job, RoleName::Quasi);
+    if quasi.is_empty() {
+        return Err(Error::job("which columns are quasi-identifiers?")
+            .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself"));
+    }
+    let promises: Vec<Promise> = setup::promises(&job)?;
+    let sensitive = named(&job, RoleName::Sensitive);
+    let back = read(path, &setup::options(&job.input)?, &quasi, &sensitive, &promises, progress)?;
+    if back.folded.records() == 0 {
+        return Err(Error::input("the table has no records"));
+    }
+    let identifiers: Vec<String> = named(&job, RoleName::Identifier)
+        .into_iter()
+        .filter(|n| back.columns.iter().any(|c| c == n))
+        .map(str::to_owned)
+        .collect();
+    let verification = incrowd_audit::verify(&Dataset::of_release(back.folded, quasi.len()), &promises)?;
+    let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
+    let digest_matches = stated.map(|stated| stated == back.digest);
+    Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
+}
+
+fn named(job: &Job, role: RoleName) -> Vec<&str> {
+    job.columns.iter().filter(|(_, column)| column.role == role).map(|(name, _)| name.as_str()).collect()
+}
+
+fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
+    let stated = job.output.as_ref().and_then(|output| output.manifest.clone());
+    let file = stated.clone().unwrap_or_else(|| default_path(path));
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(_) if stated.is_none() => return Ok(None),
+        Err(e) => return Err(Error::input(format!("the manifest `{}` cannot be read: {e}", file.display()))),
+    };
+    let json = serde_json::from_str(&text)
+        .map_err(|e| Error::input(format!("the manifest `{}` is not JSON: {e}", file.display())))?;
+    Ok(Some(json))
+}
+
+/// Fills in roles and models from a manifest where the job has none.
+fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
+    let mut job = job.clone();
+    if named(&job, RoleName::Quasi).is_empty()
+        && let Some(columns) = manifest["job"]["columns"].as_object()
+    {
+        for (name, column) in columns {
+            let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
+            job.set_role(name, role.unwrap_or_default());
+        }
+    }
+    if job.models.is_empty()
+        && let Some(models) = manifest["models"].as_array()
+    {
+        for model in models {
+            let name = model["name"].as_str().unwrap_or_default();
+            let Some(card) = incrowd_core::model::MODELS.iter().find(|card| card.name == name) else {
+                return Err(Error::input(format!(
+                    "the manifest names a model `{name}` this version does not know"
+                )));
+            };
+            let given = card.params.iter().filter_map(|p| model.get(p.name).map(|value| (p, value)));
+            let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let params =
+                given.map(|(p, value)| (p.name, incrowd_core::Value::from_word(&word(value), p.kind)));
+            job.promise(card.name, params.collect::<Vec<_>>());
+        }
+    }
+    Ok(job)
+}
