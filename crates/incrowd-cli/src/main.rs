@@ -1,1 +1,45 @@
-fn main() {}
+//! The command line of incrowd: what was typed becomes a job, the job becomes a report, the report is printed.
+
+mod args;
+mod commands;
+mod failure;
+mod flags;
+mod print;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    // Whoever interrupts a run finds the directory as it was before.
+    ctrlc::set_handler(|| {
+        incrowd::abandon_all();
+        std::process::exit(130);
+    })
+    .ok();
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    let talk = print::Talk { json: cli.json, quiet: cli.quiet };
+    match &cli.command {
+        Command::Anonymize(args) => commands::anonymize::run(args, talk),
+        Command::Verify(args) => commands::verify::run(args, talk),
+        Command::Measure(args) => commands::measure::run(args, talk),
+        Command::Hierarchy(args) => commands::hierarchy::run(args, talk),
+        Command::Explain(args) => commands::explain::run(args, talk),
+        Command::Demo(args) => commands::demo::run(args, talk),
+        Command::Completions { shell } => {
+            commands::completions::run(*shell);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

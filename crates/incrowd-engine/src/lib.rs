@@ -19,7 +19,7 @@ mod source;
 
 pub use copy::copy;
 pub use embedded::Embedded;
-pub use pending::Pending;
+pub use pending::{Pending, abandon_all};
 pub use source::{Format, Options, Source};
 
 use incrowd_core::{Folded, Plan, Progress, Result};

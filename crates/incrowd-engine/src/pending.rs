@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use incrowd_core::{Error, Result};
 
@@ -14,6 +15,16 @@ pub struct Pending {
     temporary: PathBuf,
     file: File,
     published: bool,
+}
+
+/// The files under way in this process.
+static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every file under way, for a process that was told to stop.
+pub fn abandon_all() {
+    if let Ok(under_way) = UNDER_WAY.lock() {
+        under_way.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
@@ -53,8 +64,12 @@ impl Pending {
             // Some file systems know no locks; then two runs must not be started at once.
             Err(TryLockError::Error(_)) => {}
         }
-        file.set_len(0).map_err(failed)?;
-        Ok(Pending { target: target.to_owned(), temporary, file, published: false })
+        if let Ok(mut under_way) = UNDER_WAY.lock() {
+            under_way.push(temporary.clone());
+        }
+        let pending = Pending { target: target.to_owned(), temporary, file, published: false };
+        pending.file.set_len(0).map_err(failed)?;
+        Ok(pending)
     }
 
     /// Where the file will be.
@@ -95,6 +110,9 @@ impl Drop for Pending {
     fn drop(&mut self) {
         if !self.published {
             std::fs::remove_file(&self.temporary).ok();
+        }
+        if let Ok(mut under_way) = UNDER_WAY.lock() {
+            under_way.retain(|path| *path != self.temporary);
         }
     }
 }

@@ -37,7 +37,7 @@ mod verify;
 pub use incrowd_audit::{Judgement, Verification};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
-pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source};
+pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
 pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};

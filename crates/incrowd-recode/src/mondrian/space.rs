@@ -19,14 +19,13 @@ impl Space {
         let quasi = data.quasi().len();
         let stride = quasi + 2 + if sensitive { data.sensitive().len() } else { 0 };
         let mut rows = Vec::with_capacity(data.rows() * stride);
-        let mut order: Vec<u32> = Vec::new();
+        let mut order: Vec<u32> = (0..data.rows() as u32).collect();
         if sorted {
-            order.extend(0..data.rows() as u32);
             let key = |&row: &u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
             order.sort_by(|a, b| key(a).cmp(&key(b)));
         }
-        for i in 0..data.rows() {
-            let row = if sorted { order[i] as usize } else { i };
+        for row in order {
+            let row = row as usize;
             // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
             let weight = u32::try_from(data.weight(row)).unwrap_or(u32::MAX);
             rows.extend_from_slice(data.quasi_codes(row));

@@ -1,0 +1,316 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+/// Publish person-level data so that nobody in it stands out
+#[derive(Debug, Parser)]
+#[command(
+    name = "incrowd",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done and verified, 1 the promise does not hold or cannot be kept, 2 could not do it.\n\
+                  Start with:  incrowd demo"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Print nothing but the result
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a release, verify it on its own bytes, and only then put it in place
+    #[command(after_long_help = ANONYMIZE_EXAMPLES)]
+    Anonymize(AnonymizeArgs),
+    /// Check any published table against models
+    #[command(after_long_help = VERIFY_EXAMPLES)]
+    Verify(VerifyArgs),
+    /// Say what a release cost: original against release
+    #[command(after_long_help = MEASURE_EXAMPLES)]
+    Measure(MeasureArgs),
+    /// Build, check and show hierarchies
+    Hierarchy(HierarchyArgs),
+    /// Explain a model, an algorithm or a metric: its paper and its limits
+    Explain(ExplainArgs),
+    /// A tour on made-up people: makes a table, anonymizes it, verifies it
+    Demo(DemoArgs),
+    /// Write completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+const ANONYMIZE_EXAMPLES: &str = "\
+Examples:
+  incrowd anonymize people.csv --quasi age,sex,zip --sensitive disease -k 10 -o people.release.csv
+  incrowd anonymize adult.csv.gz --quasi age,sex,race --hierarchies hierarchies/ -k 5 -o adult.release.parquet
+  incrowd anonymize people.csv --quasi age,zip,born --hierarchy zip=mask --hierarchy born=dates \\
+                    --hierarchy age=intervals:5 -k 10 -o people.release.csv
+  incrowd anonymize job.toml
+
+A job file says the same and more; flags go before what it says:
+  [input]
+  path = \"people.csv\"
+  [output]
+  path = \"people.release.csv\"
+  [columns]
+  name    = \"identifier\"
+  age     = { role = \"quasi\", kind = \"numeric\" }
+  zip     = { role = \"quasi\", hierarchy = { mask = {} } }
+  disease = \"sensitive\"
+  [[models]]
+  name = \"k-anonymity\"
+  k = 10";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  incrowd verify people.release.csv                          (asks the manifest beside it)
+  incrowd verify anything.csv --quasi age,sex,zip -k 10
+  incrowd verify people.release.csv --job job.toml";
+
+const MEASURE_EXAMPLES: &str = "\
+Examples:
+  incrowd measure people.csv people.release.csv --job job.toml
+  incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask";
+
+/// Which table, which roles, which hierarchies.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TableArgs {
+    /// The job file
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
+    pub(crate) job: Option<PathBuf>,
+
+    /// Columns that could be linked with other sources
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) quasi: Vec<String>,
+
+    /// Columns nobody should learn about a person
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) sensitive: Vec<String>,
+
+    /// Columns that name a person; never published
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) identifier: Vec<String>,
+
+    /// Columns published as they are
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) passthrough: Vec<String>,
+
+    /// Columns to leave out
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) drop: Vec<String>,
+
+    /// What a quasi-identifier's values are: age=numeric, born=date or zip=text
+    #[arg(long, value_name = "COLUMN=KIND", help_heading = "Columns")]
+    pub(crate) kind: Vec<String>,
+
+    /// A hierarchy: a file, `mask`, `dates`, or intervals:WIDTH
+    #[arg(long, value_name = "COLUMN=HIERARCHY", help_heading = "Columns")]
+    pub(crate) hierarchy: Vec<String>,
+
+    /// A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Columns")]
+    pub(crate) hierarchies: Option<PathBuf>,
+
+    /// How text without a hierarchy is published: country=set or country=star
+    #[arg(long, value_name = "COLUMN=LABELS", help_heading = "Columns")]
+    pub(crate) labels: Vec<String>,
+
+    /// The range that counts as a numeric column's whole domain: age=0:120
+    #[arg(long, value_name = "COLUMN=LOW:HIGH", help_heading = "Columns")]
+    pub(crate) domain: Vec<String>,
+
+    /// Texts that count as missing [default: empty, ?, NA]
+    #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
+    pub(crate) missing: Option<Vec<String>>,
+
+    /// What becomes of records with a missing value: drop or keep
+    #[arg(long, value_name = "WHAT", help_heading = "Reading")]
+    pub(crate) on_missing: Option<String>,
+
+    /// What becomes of columns without a role: drop or passthrough
+    #[arg(long, value_name = "ROLE", help_heading = "Reading")]
+    pub(crate) default_role: Option<String>,
+
+    /// The delimiter, one character or `tab`, if it should not be sniffed
+    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
+    pub(crate) delimiter: Option<String>,
+
+    /// csv, parquet or arrow, if the file does not show it
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub(crate) format: Option<String>,
+}
+
+/// Which promises.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ModelArgs {
+    /// Short for --model k-anonymity:k=K
+    #[arg(short, value_name = "K", help_heading = "Promises")]
+    pub(crate) k: Option<i64>,
+
+    /// A model with its parameters, NAME:PARAM=VALUE,…; may be repeated, all must hold (see `incrowd explain`)
+    #[arg(long, value_name = "MODEL", help_heading = "Promises")]
+    pub(crate) model: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnonymizeArgs {
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// Where the release goes; the extension tells the format
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) models: ModelArgs,
+
+    /// The algorithm
+    #[arg(long, value_name = "NAME", help_heading = "Making")]
+    pub(crate) algorithm: Option<String>,
+
+    /// An option of the algorithm, for example undersized=block; may be repeated
+    #[arg(long, value_name = "OPTION=VALUE", help_heading = "Making")]
+    pub(crate) set: Vec<String>,
+
+    /// The share of records that may be left out to keep the promises
+    #[arg(long, value_name = "SHARE", help_heading = "Making")]
+    pub(crate) suppression_limit: Option<f64>,
+
+    /// The order of the published records: shuffled or sorted
+    #[arg(long, value_name = "ORDER", help_heading = "Making")]
+    pub(crate) order: Option<String>,
+
+    /// Where the manifest goes, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The published table
+    #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
+    pub(crate) release: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) models: ModelArgs,
+
+    /// The manifest, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArgs {
+    /// The original table
+    #[arg(value_name = "ORIGINAL", value_hint = ValueHint::FilePath)]
+    pub(crate) original: PathBuf,
+
+    /// The release
+    #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
+    pub(crate) release: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct HierarchyArgs {
+    #[command(subcommand)]
+    pub(crate) command: HierarchyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HierarchyCommand {
+    /// Write the hierarchy of a column as an ARX-style file: one line per value, `value;level1;…;*`
+    Build {
+        /// The table
+        #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+        table: PathBuf,
+        /// The column
+        column: String,
+        /// `mask`, `mask:left`, `dates`, intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]] or a .toml tree
+        #[arg(long, value_name = "HIERARCHY")]
+        kind: String,
+        /// The file [default: standard output]
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+    /// Check a hierarchy file: every finding names its line; exit code 1 if there is an error
+    Lint {
+        /// The hierarchy file
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// A table whose values the hierarchy must cover
+        #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, requires = "column")]
+        table: Option<PathBuf>,
+        /// The column of the table
+        #[arg(long, value_name = "COLUMN", requires = "table")]
+        column: Option<String>,
+    },
+    /// Show a hierarchy as a tree
+    Show {
+        /// The hierarchy file
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// How many levels below the root to show
+        #[arg(long, value_name = "LEVELS", default_value_t = 3)]
+        depth: usize,
+        /// How many children of a node to show
+        #[arg(long, value_name = "N", default_value_t = 12)]
+        most: usize,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A model, algorithm or metric; without it, all are listed
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// How many people to make up
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows: u64,
+
+    /// Which people: the same seed makes the same table
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// How many records a group has at least
+    #[arg(short, default_value_t = 10)]
+    pub(crate) k: i64,
+
+    /// Which table: census or skewed
+    #[arg(long, default_value = "census")]
+    pub(crate) table: String,
+
+    /// Where the files go
+    #[arg(long, value_name = "DIR", default_value = "incrowd-demo", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+
+    /// Only make the table, its hierarchies and the job file
+    #[arg(long)]
+    pub(crate) data_only: bool,
+}

@@ -1,0 +1,90 @@
+//! `incrowd anonymize`
+
+use std::process::ExitCode;
+
+use incrowd::Report;
+
+use crate::args::AnonymizeArgs;
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, number, thousands};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let typed = Typed::anonymize(args)?;
+    warn_of_hierarchies(&typed.job, talk);
+    let report = incrowd::anonymize(&typed.job, &Bar::new(talk.quiet)).map_err(|e| typed.locate(e))?;
+    if !report.dropped_columns.is_empty() {
+        let columns = report.dropped_columns.join(", ");
+        talk.note(&format!("not published, because they have no role: {columns}"));
+    }
+    if talk.json {
+        talk.print_json(&report.manifest.content);
+    } else {
+        let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
+        print(&report, &path.unwrap_or_default());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the linter says of the hierarchy files, in one line each.
+pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
+    use incrowd::hierarchy::{arx, lint};
+    for (column, spec) in &job.columns {
+        let Some(incrowd::core::HierarchySpec::Arx { name, text }) = &spec.spec.hierarchy else { continue };
+        let Ok(lines) = arx::lines(name, text) else { continue };
+        let warnings: Vec<_> =
+            lint::lint(&lines).into_iter().filter(|f| f.severity == lint::Severity::Warning).collect();
+        if let Some(first) = warnings.first() {
+            let more = match warnings.len() {
+                1 => String::new(),
+                n => format!(" (and {} more; incrowd hierarchy lint {name})", n - 1),
+            };
+            talk.note(&format!("hierarchy of `{column}`, {first}{more}"));
+        }
+    }
+}
+
+/// The report as text.
+pub(crate) fn print(report: &Report, path: &str) {
+    let records = report.records;
+    println!(
+        "release  {path}   {} of {} records in {} groups",
+        thousands(records.published),
+        thousands(records.read),
+        thousands(report.verification.groups)
+    );
+    if records.dropped_missing > 0 {
+        let columns: Vec<String> =
+            report.missing.iter().map(|(c, n)| format!("{c} {}", thousands(*n))).collect();
+        println!(
+            "         {} dropped for a missing value ({}); on_missing = \"keep\" keeps them",
+            thousands(records.dropped_missing),
+            columns.join(", ")
+        );
+    }
+    if records.suppressed > 0 {
+        println!("         {} suppressed", thousands(records.suppressed));
+    }
+    let width = report.verification.judgements.iter().map(|j| j.title.len()).max().unwrap_or(0);
+    for (i, judgement) in report.verification.judgements.iter().enumerate() {
+        println!(
+            "{}   {:width$}   holds   {} {}",
+            if i == 0 { "verify" } else { "      " },
+            judgement.title,
+            judgement.measures,
+            number(judgement.have)
+        );
+    }
+    let metric = |name: &str| report.manifest.content["metrics"][name].as_f64().unwrap_or(0.0);
+    println!(
+        "cost     NCP {:.4}   information loss {:.4} per column   average group {:.1}",
+        metric("ncp"),
+        metric("information_loss_per_column"),
+        metric("average_class_size")
+    );
+    let columns =
+        report.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, report.tally.column_ncp(c)));
+    println!("         {}", columns.collect::<Vec<_>>().join("   "));
+    println!("manifest {}", report.manifest.path.display());
+}

@@ -1,0 +1,155 @@
+//! `incrowd demo`: the whole way on people who do not exist.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use incrowd::{Embedded, Engine, Error, FoldSpec, Options, Progress, Result};
+use incrowd_synth::{Role, Synth, Table, hierarchy};
+
+use crate::args::DemoArgs;
+use crate::commands;
+use crate::failure::Failure;
+use crate::print::{Talk, thousands};
+use crate::progress::Bar;
+
+const FILES: [&str; 5] =
+    ["people.csv", "people.release.csv", "people.release.json", "job.toml", "hierarchies"];
+
+pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let table: Table = args.table.parse().map_err(|_| {
+        Error::job(format!("there is no table `{}`", args.table))
+            .help_near(&args.table, Table::ALL.iter().map(|t| t.name()))
+    })?;
+    let quasi = quasi(table);
+    make(args, table, &quasi, talk)?;
+    let job_path = args.dir.join("job.toml");
+    if args.data_only {
+        if !talk.json {
+            println!("wrote    {}   {} people", args.dir.join("people.csv").display(), thousands(args.rows));
+            println!("next     incrowd anonymize {}", job_path.display());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
+    let file = incrowd::job::read(&job_path)?;
+    let report = incrowd::anonymize(&file.job, &Bar::new(talk.quiet)).map_err(|e| file.source.locate(e))?;
+    let release = args.dir.join("people.release.csv");
+    let mut check = incrowd::job::Job::default();
+    check.input.paths = vec![release.clone()];
+    let checked = incrowd::verify(&check, &Bar::new(talk.quiet))?;
+    if talk.json {
+        talk.print_json(&report.manifest.content);
+        return Ok(ExitCode::from(u8::from(!checked.holds())));
+    }
+    println!(
+        "people   {}   {} people who do not exist",
+        args.dir.join("people.csv").display(),
+        thousands(args.rows)
+    );
+    println!(
+        "risk     {} of them are the only one with their {}: whoever knows these finds the person",
+        thousands(unique),
+        quasi.join(", ")
+    );
+    println!();
+    commands::anonymize::print(&report, &release.display().to_string());
+    println!();
+    let groups = report.verification.judgements.first().map_or(0.0, |j| j.have);
+    println!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);
+    println!("The release was read back from disk and checked before it was put in place.");
+    println!("\nbefore");
+    head(&args.dir.join("people.csv"))?;
+    println!("after (in random order)");
+    head(&release)?;
+    println!("\nThe job is {}; change k and run it again:", job_path.display());
+    println!("  incrowd anonymize {}", job_path.display());
+    println!("  incrowd verify {}", release.display());
+    println!("  incrowd explain k-anonymity");
+    Ok(ExitCode::from(u8::from(!checked.holds())))
+}
+
+/// What a stranger could know about somebody; income and hours are left out of the census tour to keep it short.
+fn quasi(table: Table) -> Vec<&'static str> {
+    let columns = table.columns().iter().filter(|c| c.role == Role::Quasi).map(|c| c.name);
+    match table {
+        Table::Census => columns.filter(|c| !["income", "hours", "household_size"].contains(c)).collect(),
+        Table::Skewed => columns.collect(),
+    }
+}
+
+/// Makes the table, the hierarchies and the job file.
+fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |e: io::Error| Error::resources(format!("cannot write `{}`: {e}", path.display()))
+    };
+    if let Ok(entries) = fs::read_dir(&args.dir) {
+        let foreign = |e: io::Result<fs::DirEntry>| {
+            e.is_ok_and(|e| {
+                !FILES.iter().any(|f| e.file_name().to_string_lossy().trim_start_matches('.').starts_with(f))
+            })
+        };
+        if entries.into_iter().any(foreign) {
+            return Err(Error::job(format!("`{}` holds files that are not the demo's", args.dir.display()))
+                .help("choose another directory with --dir"));
+        }
+    }
+    let hierarchies = args.dir.join("hierarchies");
+    fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
+    let people = args.dir.join("people.csv");
+    let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
+    let bar = Bar::new(talk.quiet);
+    bar.step("making", Some(args.rows));
+    Synth::new(table, args.rows, args.seed)
+        .write_csv_with(&mut out, &mut |rows| bar.advance(rows))
+        .and_then(|()| out.flush())
+        .map_err(failed(&people))?;
+    let mut job = String::from(
+        "# A job of the incrowd demo. Relative paths are relative to this file.\n\
+         [input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
+         [output]\npath = \"people.release.csv\"\n\n[columns]\n",
+    );
+    for column in table.columns() {
+        let entry = match column.role {
+            Role::Identifier => "{ role = \"identifier\" }".to_owned(),
+            Role::Sensitive => "{ role = \"sensitive\" }".to_owned(),
+            Role::Quasi if !quasi.contains(&column.name) => "{ role = \"drop\" }".to_owned(),
+            Role::Quasi => match hierarchy(table, column.name) {
+                Some(text) => {
+                    let file = hierarchies.join(format!("{}.csv", column.name));
+                    fs::write(&file, text).map_err(failed(&file))?;
+                    format!("{{ role = \"quasi\", hierarchy = \"hierarchies/{}.csv\" }}", column.name)
+                }
+                None if column.name == "zip" => "{ role = \"quasi\", hierarchy = { mask = {} } }".to_owned(),
+                None => "{ role = \"quasi\", kind = \"numeric\" }".to_owned(),
+            },
+        };
+        job.push_str(&format!("{:<15} = {entry}\n", column.name));
+    }
+    job.push_str(&format!(
+        "\n[[models]]\nname = \"k-anonymity\"\nk = {}\n\n[algorithm]\nname = \"mondrian\"\n",
+        args.k
+    ));
+    let path = args.dir.join("job.toml");
+    fs::write(&path, job).map_err(failed(&path))
+}
+
+/// How many records are alone with their quasi-identifiers.
+fn unique_people(people: &Path, quasi: &[&str]) -> Result<u64> {
+    let mut engine = Embedded::open(&[PathBuf::from(people)], &Options::default())?;
+    let columns = quasi.iter().map(|c| (*c).to_owned()).collect();
+    let folded = engine.fold(&FoldSpec { columns, ..FoldSpec::default() }, &incrowd::Silent)?;
+    Ok(folded.weights.iter().filter(|w| **w == 1).count() as u64)
+}
+
+/// The first lines of a file.
+fn head(path: &Path) -> Result<()> {
+    use io::BufRead;
+    let file = fs::File::open(path).map_err(|e| Error::resources(format!("`{}`: {e}", path.display())))?;
+    for line in io::BufReader::new(file).lines().take(4).map_while(io::Result::ok) {
+        println!("  {line}");
+    }
+    Ok(())
+}

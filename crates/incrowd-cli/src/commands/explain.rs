@@ -1,0 +1,141 @@
+//! `incrowd explain`: everything is read off the lists of models, algorithms and metrics.
+
+use std::process::ExitCode;
+
+use incrowd::metric::METRICS;
+use incrowd::model::MODELS;
+use incrowd::recode::ALGORITHMS;
+use incrowd::{Error, Param, ParamKind};
+use serde_json::{Value, json};
+
+use crate::args::ExplainArgs;
+use crate::failure::Failure;
+use crate::print::Talk;
+
+/// One entry of any list.
+struct Entry {
+    kind: &'static str,
+    name: &'static str,
+    about: &'static str,
+    limits: Option<&'static str>,
+    paper: &'static str,
+    params: &'static [Param],
+}
+
+fn entries() -> Vec<Entry> {
+    let models = MODELS.iter().map(|c| Entry {
+        kind: "model",
+        name: c.name,
+        about: c.promise,
+        limits: Some(c.limits),
+        paper: c.paper,
+        params: c.params,
+    });
+    let algorithms = ALGORITHMS.iter().map(|c| Entry {
+        kind: "algorithm",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        paper: c.paper,
+        params: c.params,
+    });
+    let metrics = METRICS.iter().map(|c| Entry {
+        kind: "metric",
+        name: c.name,
+        about: c.about,
+        limits: None,
+        paper: c.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).collect()
+}
+
+pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let entries = entries();
+    let Some(name) = &args.name else {
+        if talk.json {
+            talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
+        } else {
+            for entry in &entries {
+                println!("{:<10} {:<20} {}", entry.kind, entry.name, first_sentence(entry.about));
+            }
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Some(entry) = entries.iter().find(|entry| entry.name == name.replace(' ', "_") || entry.name == name)
+    else {
+        let known = entries.iter().map(|entry| entry.name);
+        return Err(Error::job(format!("there is nothing called `{name}`")).help_near(name, known).into());
+    };
+    if talk.json {
+        talk.print_json(&to_json(entry));
+    } else {
+        print(entry);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
+}
+
+fn takes(kind: ParamKind) -> String {
+    match kind {
+        ParamKind::Count(least) => format!("a whole number from {least}"),
+        ParamKind::Number(lo, hi) => format!("a number from {lo} to {hi}"),
+        ParamKind::Choice(words) => words.join(" | "),
+        ParamKind::Words => "a list of names".to_owned(),
+        ParamKind::Flag => "true | false".to_owned(),
+    }
+}
+
+fn print(entry: &Entry) {
+    println!("{} ({})\n", entry.name, entry.kind);
+    println!("{}", wrapped(entry.about));
+    if let Some(limits) = entry.limits {
+        println!("\nLimits. {}", wrapped(limits));
+    }
+    if !entry.params.is_empty() {
+        println!("\nParameters");
+        for param in entry.params {
+            let default = match param.default {
+                None => "required".to_owned(),
+                Some("") => "default: none".to_owned(),
+                Some(word) => format!("default: {word}"),
+            };
+            println!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
+        }
+    }
+    println!("\nPaper: {} (docs/papers.md)", entry.paper);
+}
+
+/// Breaks lines at 96 columns.
+fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        if column > 0 && column + 1 + word.chars().count() > 96 {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.chars().count();
+    }
+    out
+}
+
+fn to_json(entry: &Entry) -> Value {
+    let param =
+        |p: &Param| json!({ "name": p.name, "takes": takes(p.kind), "default": p.default, "about": p.about });
+    json!({
+        "name": entry.name,
+        "kind": entry.kind,
+        "about": entry.about,
+        "limits": entry.limits,
+        "paper": entry.paper,
+        "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,143 @@
+//! `incrowd hierarchy build | lint | show`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use incrowd::core::{NodeId, Taxonomy};
+use incrowd::hierarchy::lint::{self, Finding, Severity};
+use incrowd::hierarchy::{HierarchySpec, arx};
+use incrowd::job::{Input, hierarchy_from_path};
+use incrowd::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::args::{HierarchyArgs, HierarchyCommand};
+use crate::failure::Failure;
+use crate::flags;
+use crate::print::{Talk, thousands};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &HierarchyArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    match &args.command {
+        HierarchyCommand::Build { table, column, kind, output } => {
+            build(table, column, kind, output.as_deref(), talk)
+        }
+        HierarchyCommand::Lint { file, table, column } => {
+            lint_file(file, table.as_deref().zip(column.as_deref()), talk)
+        }
+        HierarchyCommand::Show { file, depth, most } => show(file, *depth, *most, talk),
+    }
+    .map_err(Failure::from)
+}
+
+fn values(table: &Path, column: &str, talk: Talk) -> Result<Vec<String>> {
+    let input = Input { paths: vec![table.to_owned()], ..Input::default() };
+    incrowd::column_values(&input, column, &Bar::new(talk.quiet))
+}
+
+fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Talk) -> Result<ExitCode> {
+    let spec = flags::hierarchy(kind)?;
+    let values = values(table, column, talk)?;
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let taxonomy = spec.build(column, &values)?;
+    let absent =
+        lint::missing_values(&taxonomy, values.iter().copied().filter(|v| spec.canonical(v).is_none()));
+    if absent > 0 {
+        return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
+    }
+    let text = arx::write(&taxonomy);
+    match output {
+        None => print!("{text}"),
+        Some(path) => {
+            std::fs::write(path, text)
+                .map_err(|e| Error::resources(format!("cannot write `{}`: {e}", path.display())))?;
+            let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
+            println!("wrote    {}   {leaves} values, {levels} levels", path.display());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<ExitCode> {
+    let spec = hierarchy_from_path(file)?;
+    let (mut findings, lines) = match &spec {
+        HierarchySpec::Arx { name, text } => {
+            let lines = arx::lines(name, text)?;
+            (lint::lint(&lines), lines.len())
+        }
+        _ => (Vec::new(), 0),
+    };
+    if let Some((table, column)) = against
+        && findings.iter().all(|f| f.severity == Severity::Warning)
+    {
+        let values = values(table, column, talk)?;
+        let taxonomy = spec.build(column, &[])?;
+        let absent = lint::missing_values(&taxonomy, values.iter().map(String::as_str));
+        if absent > 0 {
+            let message = format!(
+                "{absent} of the {} values of column `{column}` are missing from the file",
+                values.len()
+            );
+            findings.push(Finding { severity: Severity::Error, line: None, message });
+        }
+    }
+    let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
+    if talk.json {
+        let finding = |f: &Finding| {
+            let severity = if f.severity == Severity::Error { "error" } else { "warning" };
+            json!({ "severity": severity, "line": f.line, "message": f.message })
+        };
+        let list: Vec<Value> = findings.iter().map(finding).collect();
+        talk.print_json(&json!({ "file": file.display().to_string(), "errors": errors, "findings": list }));
+    } else {
+        for finding in &findings {
+            let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
+            println!("{severity}: {}, {finding}", file.display());
+        }
+        let warnings = findings.len() - errors;
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        println!("{lines} lines, {errors} error{}, {warnings} warning{}", s(errors), s(warnings));
+    }
+    Ok(ExitCode::from(u8::from(errors > 0)))
+}
+
+fn show(file: &Path, depth: usize, most: usize, talk: Talk) -> Result<ExitCode> {
+    let taxonomy = hierarchy_from_path(file)?.build("", &[])?;
+    if talk.json {
+        talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!(
+        "{}   {} values, {} levels",
+        taxonomy.label(taxonomy.root()),
+        taxonomy.leaves(),
+        taxonomy.height() + 1
+    );
+    branches(&taxonomy, taxonomy.root(), depth, most, "");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn branches(taxonomy: &Taxonomy, node: NodeId, depth: usize, most: usize, indent: &str) {
+    if depth == 0 {
+        return;
+    }
+    let children = taxonomy.children(node);
+    for (i, &child) in children.iter().take(most).enumerate() {
+        let last = i + 1 == children.len();
+        let inner = !taxonomy.children(child).is_empty();
+        let count = if inner { format!("   ({})", taxonomy.width(child)) } else { String::new() };
+        println!("{indent}{}{}{count}", if last { "└─ " } else { "├─ " }, taxonomy.label(child));
+        branches(taxonomy, child, depth - 1, most, &format!("{indent}{}", if last { "   " } else { "│  " }));
+    }
+    if children.len() > most {
+        println!("{indent}└─ … {} more", children.len() - most);
+    }
+}
+
+fn tree_json(taxonomy: &Taxonomy, node: NodeId) -> Value {
+    let children: Vec<Value> = taxonomy.children(node).iter().map(|&c| tree_json(taxonomy, c)).collect();
+    if children.is_empty() {
+        json!(taxonomy.label(node))
+    } else {
+        json!({ "label": taxonomy.label(node), "children": children })
+    }
+}

@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod anonymize;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod hierarchy;
+pub(crate) mod measure;
+pub(crate) mod verify;

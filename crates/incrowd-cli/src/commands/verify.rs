@@ -1,0 +1,57 @@
+//! `incrowd verify`
+
+use std::process::ExitCode;
+
+use incrowd::Checked;
+
+use crate::args::VerifyArgs;
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, number, thousands};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let mut typed = Typed::new(&args.table)?;
+    typed.models(&args.models)?;
+    typed.manifest(args.manifest.as_ref());
+    typed.job.input.paths = vec![args.release.clone()];
+    let checked = incrowd::verify(&typed.job, &Bar::new(talk.quiet)).map_err(|e| typed.locate(e))?;
+    if talk.json {
+        talk.print_json(&checked.to_json());
+    } else {
+        print(&checked, &args.release.display().to_string());
+    }
+    Ok(ExitCode::from(u8::from(!checked.holds())))
+}
+
+pub(crate) fn print(checked: &Checked, path: &str) {
+    let verification = &checked.verification;
+    println!(
+        "table    {path}   {} records in {} groups",
+        thousands(verification.records),
+        thousands(verification.groups)
+    );
+    for judgement in &verification.judgements {
+        let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
+        if judgement.holds {
+            println!("verify   {title}   holds   {what} {have}");
+        } else {
+            println!(
+                "verify   {title}   FAILS   {what} {have}, needs {}; {} of {} groups fail",
+                number(judgement.need),
+                thousands(judgement.failing),
+                thousands(verification.groups)
+            );
+        }
+    }
+    for column in &checked.identifiers {
+        println!("verify   identifier `{column}`   FAILS   it is published");
+    }
+    match checked.digest_matches {
+        Some(true) => println!("digest   matches the manifest"),
+        Some(false) => {
+            println!("digest   DIFFERS from the manifest: the table was changed after it was released")
+        }
+        None => {}
+    }
+}

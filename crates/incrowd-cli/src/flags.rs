@@ -1,0 +1,279 @@
+//! What was typed becomes a job: the job file first, then the flags on top of it.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::core::{HierarchySpec, Kind, Labels, schema};
+use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
+use incrowd::job::{self, DefaultRole, Job, JobSource, OnMissing, Order, Output, RoleName};
+use incrowd::{Error, Result, Value};
+
+use crate::args::{AnonymizeArgs, ModelArgs, TableArgs};
+use crate::failure::Failure;
+
+/// A job and the file it came from, so that errors can point into it.
+#[derive(Debug, Default)]
+pub(crate) struct Typed {
+    pub(crate) job: Job,
+    source: Option<JobSource>,
+}
+
+impl Typed {
+    /// Adds the place in the job file to an error.
+    pub(crate) fn locate(&self, error: Error) -> Failure {
+        match &self.source {
+            Some(source) => source.locate(error).into(),
+            None => error.into(),
+        }
+    }
+
+    /// Reads the job file and what the flags say of the table.
+    pub(crate) fn new(table: &TableArgs) -> Result<Typed, Failure> {
+        let mut typed = match &table.job {
+            Some(path) => {
+                let file = job::read(path)?;
+                Typed { job: file.job, source: Some(file.source) }
+            }
+            None => Typed::default(),
+        };
+        typed.table(table)?;
+        Ok(typed)
+    }
+
+    fn table(&mut self, args: &TableArgs) -> Result<()> {
+        let roles = [
+            (&args.quasi, RoleName::Quasi),
+            (&args.sensitive, RoleName::Sensitive),
+            (&args.identifier, RoleName::Identifier),
+            (&args.passthrough, RoleName::Passthrough),
+            (&args.drop, RoleName::Drop),
+        ];
+        let mut named: Vec<&str> = Vec::new();
+        for (columns, role) in roles {
+            for column in columns.iter().filter(|c| !c.is_empty()) {
+                if named.contains(&column.as_str()) {
+                    return Err(Error::job(format!("column `{column}` is given two roles")));
+                }
+                named.push(column);
+                self.job.set_role(column, role);
+            }
+        }
+        let job = &mut self.job;
+        for (column, word) in pairs("--kind", &args.kind)? {
+            job_quasi(job, "--kind", column)?.kind = Some(choice("--kind", word, &Kind::ALL)?);
+        }
+        for (column, word) in pairs("--labels", &args.labels)? {
+            let labels = [("set", Labels::Set), ("star", Labels::Star)];
+            job_quasi(job, "--labels", column)?.labels = choice("--labels", word, &labels)?;
+        }
+        for (column, word) in pairs("--domain", &args.domain)? {
+            let ends = word.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
+            let Some((lo, hi)) = ends.filter(|(lo, hi): &(f64, f64)| lo < hi) else {
+                return Err(Error::job(format!("--domain {column}={word}: not a range"))
+                    .help("write --domain age=0:120"));
+            };
+            job_quasi(job, "--domain", column)?.domain = Some((lo, hi));
+        }
+        if let Some(directory) = &args.hierarchies {
+            hierarchies(job, directory)?;
+        }
+        for (column, word) in pairs("--hierarchy", &args.hierarchy)? {
+            job_quasi(job, "--hierarchy", column)?.hierarchy = Some(hierarchy(word)?);
+        }
+        if let Some(missing) = &args.missing {
+            job.input.missing.clone_from(missing);
+        }
+        if let Some(word) = &args.on_missing {
+            job.input.on_missing = choice("--on-missing", word, &OnMissing::ALL)?;
+        }
+        if let Some(word) = &args.default_role {
+            job.input.default_role = choice("--default-role", word, &DefaultRole::ALL)?;
+        }
+        if let Some(word) = &args.delimiter {
+            job.input.delimiter = Some(match word.as_bytes() {
+                _ if word == "tab" || word == "\\t" => b'\t',
+                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | 0) => *byte,
+                _ => return Err(Error::job(format!("--delimiter `{word}`: one character, or `tab`"))),
+            });
+        }
+        if let Some(format) = &args.format {
+            job.input.format = Some(format.clone());
+        }
+        Ok(())
+    }
+
+    /// Adds the promises that were typed. Typed promises replace those of the job file.
+    pub(crate) fn models(&mut self, args: &ModelArgs) -> Result<()> {
+        if args.k.is_some() || !args.model.is_empty() {
+            self.job.models.clear();
+        }
+        if let Some(k) = args.k {
+            self.job.promise("k-anonymity", [("k", Value::Integer(k))]);
+        }
+        for text in &args.model {
+            let (name, params) = text.split_once(':').unwrap_or((text, ""));
+            let known = incrowd::model::MODELS.iter().find(|card| card.name == name);
+            let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
+            let params: Vec<String> =
+                params.split(',').filter(|p| !p.is_empty()).map(str::to_owned).collect();
+            let given = values("--model", &params, known)?;
+            let given: Vec<(&str, Value)> = given.iter().map(|(n, v)| (n.as_str(), v.clone())).collect();
+            self.job.promise(name, given);
+        }
+        Ok(())
+    }
+
+    /// Everything `anonymize` can be told.
+    pub(crate) fn anonymize(args: &AnonymizeArgs) -> Result<Typed, Failure> {
+        let is_job = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let (jobs, tables): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            args.inputs.iter().partition(|path| is_job(path));
+        let mut typed = match (jobs.as_slice(), &args.table.job) {
+            ([], _) => Typed::new(&args.table)?,
+            ([job], None) => {
+                let file = job::read(job)?;
+                let mut typed = Typed { job: file.job, source: Some(file.source) };
+                typed.table(&args.table)?;
+                typed
+            }
+            _ => return Err(Error::job("more than one job file is given").into()),
+        };
+        if !tables.is_empty() {
+            typed.job.input.paths = tables.into_iter().cloned().collect();
+        }
+        typed.models(&args.models)?;
+        if let Some(name) = &args.algorithm {
+            if *name != typed.job.algorithm.name {
+                typed.job.algorithm.params.clear();
+            }
+            typed.job.algorithm.name.clone_from(name);
+        }
+        let known = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == typed.job.algorithm.name);
+        for (name, value) in values("--set", &args.set, known.map_or(&[], |card| card.params))? {
+            let params = &mut typed.job.algorithm.params;
+            params.retain(|(n, _)| *n != name);
+            params.push((name, value));
+        }
+        if let Some(limit) = args.suppression_limit {
+            if !(0.0..=1.0).contains(&limit) {
+                return Err(Error::job("--suppression-limit is a share from 0 to 1").into());
+            }
+            typed.job.algorithm.suppression_limit = limit;
+        }
+        if let Some(path) = &args.output {
+            typed.job.write_to(path.clone());
+        }
+        let order = args.order.as_ref().map(|word| choice("--order", word, &Order::ALL)).transpose()?;
+        if order.is_some() || args.manifest.is_some() {
+            let Some(output) = &mut typed.job.output else {
+                return Err(Error::job("--order and --manifest need an output")
+                    .help("add -o release.csv")
+                    .into());
+            };
+            output.order = order.unwrap_or(output.order);
+            output.manifest = args.manifest.clone().or(output.manifest.take());
+        }
+        Ok(typed)
+    }
+
+    /// Says which manifest belongs to the table.
+    pub(crate) fn manifest(&mut self, path: Option<&PathBuf>) {
+        // The output of a job is not what is judged; only its manifest may be.
+        self.job.output = path.map(|manifest| Output {
+            path: PathBuf::new(),
+            manifest: Some(manifest.clone()),
+            order: Order::default(),
+        });
+    }
+}
+
+fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {
+    let pair = |text: &'a String| {
+        text.split_once('=').ok_or_else(|| Error::job(format!("{flag} {text}: write {flag} COLUMN=VALUE")))
+    };
+    given.iter().map(pair).collect()
+}
+
+fn choice<T: Copy>(flag: &str, word: &str, known: &[(&'static str, T)]) -> Result<T> {
+    let found = known.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        Error::job(format!("{flag} cannot be `{word}`")).help_near(word, known.iter().map(|(n, _)| *n))
+    })
+}
+
+/// The generalization rules of a column that must be a quasi-identifier.
+fn job_quasi<'a>(job: &'a mut Job, flag: &str, column: &str) -> Result<&'a mut schema::ColumnSpec> {
+    let quasi: Vec<String> =
+        job.columns.iter().filter(|(_, c)| c.role == RoleName::Quasi).map(|(n, _)| n.clone()).collect();
+    match job.columns.iter_mut().find(|(n, c)| n == column && c.role == RoleName::Quasi) {
+        Some((_, found)) => Ok(&mut found.spec),
+        None => Err(Error::job(format!("{flag} names `{column}`, which is not a quasi-identifier"))
+            .help_near(column, quasi.iter().map(String::as_str))),
+    }
+}
+
+fn values(flag: &str, given: &[String], known: &[incrowd::Param]) -> Result<Vec<(String, Value)>> {
+    let mut values = Vec::new();
+    for (name, word) in pairs(flag, given)? {
+        let kind = known.iter().find(|p| p.name == name).map_or(incrowd::ParamKind::Flag, |p| p.kind);
+        values.push((name.to_owned(), Value::from_word(word, kind)));
+    }
+    Ok(values)
+}
+
+/// Reads `mask`, `mask:left`, `dates`, `intervals:5,3,2,0`, or the name of a file.
+pub(crate) fn hierarchy(word: &str) -> Result<HierarchySpec> {
+    let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
+    match (kind, rest) {
+        ("mask", "" | "right") => Ok(HierarchySpec::Mask(mask::Mask { char: '*', from: mask::From::Right })),
+        ("mask", "left") => Ok(HierarchySpec::Mask(mask::Mask { char: '*', from: mask::From::Left })),
+        ("dates", "") => Ok(HierarchySpec::Dates(Dates::all())),
+        ("intervals", numbers) => {
+            let parts: Option<Vec<f64>> = numbers.split(',').map(|n| n.trim().parse().ok()).collect();
+            let whole = |x: Option<&f64>, default: f64| {
+                let x = x.copied().unwrap_or(default);
+                (x.fract() == 0.0 && (0.0..=1e6).contains(&x)).then_some(x as u32)
+            };
+            match parts.as_deref() {
+                Some(p @ [width, ..]) if p.len() <= 4 => {
+                    let (levels, factor) = (whole(p.get(1), 3.0), whole(p.get(2), 2.0));
+                    let origin = p.get(3).copied().unwrap_or(0.0);
+                    let bad = || Error::job(format!("`{word}`: levels and factor are whole numbers"));
+                    let spec =
+                        Intervals::fixed(*width, origin, levels.ok_or_else(bad)?, factor.ok_or_else(bad)?)?;
+                    Ok(HierarchySpec::Intervals(spec))
+                }
+                _ => Err(Error::job(format!("`{word}`: write intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]]"))),
+            }
+        }
+        _ => job::hierarchy_from_path(Path::new(word)),
+    }
+}
+
+/// Finds the files of a directory that are named after quasi-identifiers.
+fn hierarchies(job: &mut Job, directory: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(directory)
+        .map_err(|e| Error::input(format!("the directory `{}` cannot be read: {e}", directory.display())))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    files.sort();
+    let mut found = 0;
+    for (name, column) in job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Quasi) {
+        let matches = |path: &&PathBuf| {
+            let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+            let kind = path.extension().is_some_and(|e| e == "csv" || e == "toml");
+            kind && (stem == *name || stem.ends_with(&format!("_{name}")))
+        };
+        if column.spec.hierarchy.is_none()
+            && column.spec.kind.is_none()
+            && let Some(file) = files.iter().find(matches)
+        {
+            column.spec.hierarchy = Some(job::hierarchy_from_path(file)?);
+            found += 1;
+        }
+    }
+    if found == 0 {
+        let file = directory.display();
+        return Err(Error::input(format!("`{file}` has no hierarchy for any quasi-identifier"))
+            .help("files are named after their column: age.csv or anything_age.csv"));
+    }
+    Ok(())
+}

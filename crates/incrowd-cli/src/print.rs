@@ -1,0 +1,76 @@
+//! Results go to standard output, talk to standard error.
+
+use comfy_table::{CellAlignment, Table};
+
+/// How much to say, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Talk {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl Talk {
+    /// A remark for the person at the terminal.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("note: {text}");
+        }
+    }
+
+    /// The result as JSON.
+    pub(crate) fn print_json(&self, value: &serde_json::Value) {
+        println!("{value:#}");
+    }
+}
+
+/// 1234567 as 1,234,567.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number with four decimals, whole if it is.
+pub(crate) fn number(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 {
+        let sign = if x < 0.0 { "-" } else { "" };
+        format!("{sign}{}", thousands(x.abs() as u64))
+    } else {
+        format!("{x:.4}")
+    }
+}
+
+/// A table without frames: the first column left, the others right.
+pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in 1..columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(12), "12");
+        assert_eq!(number(0.18349), "0.1835");
+        assert_eq!(number(45222.0), "45,222");
+    }
+}

@@ -1,0 +1,60 @@
+//! What intervals of numbers cost is what their labels say.
+
+use incrowd_core::domain::Domain;
+use incrowd_core::hierarchy::intervals::Intervals;
+use incrowd_core::{Code, ColumnSpec, FoldedColumn, HierarchySpec, Taxonomy};
+
+/// The ends of a label such as `[3, 4]`, or of a single number.
+fn ends(label: &str) -> Option<(f64, f64)> {
+    match label.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => {
+            let (lo, hi) = inner.split_once(", ")?;
+            Some((lo.parse().ok()?, hi.parse().ok()?))
+        }
+        None => label.parse().ok().map(|x| (x, x)),
+    }
+}
+
+fn check(t: &Taxonomy, values: &[&str]) {
+    let (min, max) = (0.0, 10.0);
+    for (i, value) in values.iter().enumerate() {
+        let x: f64 = value.parse().unwrap();
+        for level in 0..t.height() {
+            let node = t.at_level(Code(i as u32), level);
+            let (lo, hi) = ends(t.label(node)).unwrap();
+            assert!(lo <= x && x <= hi, "level {level} of the value at {i} does not cover it");
+            let says = (hi.min(max) - lo.max(min)) / (max - min);
+            let alone = t.width(node) == 1 && t.children(node).is_empty();
+            let expected = if alone { 0.0 } else { says };
+            assert!((t.ncp(node) - expected).abs() < 1e-12, "{} costs {}", t.label(node), t.ncp(node));
+        }
+    }
+}
+
+const WHOLE: [&str; 11] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
+
+#[test]
+fn whole_numbers_cost_the_width_their_label_shows() {
+    check(&Intervals::fixed(2.0, 0.0, 2, 2).unwrap().build("x", &WHOLE).unwrap(), &WHOLE);
+}
+
+#[test]
+fn whole_numbers_in_intervals_of_fractional_width_cost_the_width_their_label_shows() {
+    check(&Intervals::fixed(2.5, 0.0, 2, 2).unwrap().build("x", &WHOLE).unwrap(), &WHOLE);
+}
+
+#[test]
+fn reals_cost_the_width_their_label_shows() {
+    let values = ["0", "0.5", "1.25", "2.5", "3.75", "9.5", "10"];
+    check(&Intervals::fixed(1.25, 0.0, 3, 2).unwrap().build("x", &values).unwrap(), &values);
+}
+
+#[test]
+fn spellings_of_one_number_share_a_leaf_also_beside_reals() {
+    let texts = ["", "9", "9.0", "09", "2.5"].map(str::to_owned).to_vec();
+    let column = FoldedColumn { name: "x".into(), texts };
+    let intervals = HierarchySpec::Intervals(Intervals::fixed(1.0, 0.0, 1, 2).unwrap());
+    let spec = ColumnSpec { hierarchy: Some(intervals), ..ColumnSpec::default() };
+    let (domain, codes) = Domain::build(&column, &spec, None).unwrap();
+    assert_eq!((codes[1], codes[1], domain.leaves()), (codes[2], codes[3], 2));
+}

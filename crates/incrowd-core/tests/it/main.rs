@@ -1,0 +1,4 @@
+//! The vocabulary against worked cases.
+
+mod intervals;
+mod taxonomy;
