@@ -2,7 +2,7 @@
 
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::{ColumnTally, Tally};
-use incrowd_core::{Error, Folded, MISSING, Result};
+use incrowd_core::{Error, Folded, Result};
 
 /// Tallies a release whose first columns are the quasi-identifiers, in the order of `domains`. `suppressed` is the number
 /// of records that are not in it. Fails if a cell is not one a column of that domain can have.
@@ -10,29 +10,25 @@ pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tal
     let mut tally = Tally { published: release.records(), suppressed, ..Tally::default() };
     for (q, quasi) in domains.iter().enumerate() {
         let column = &release.columns[q];
-        let mut ncp = vec![0.0; column.texts.len()];
-        let mut loss = vec![0.0; column.texts.len()];
-        let mut read = vec![false; column.texts.len()];
-        let mut sums = ColumnTally { name: quasi.name.clone(), ..ColumnTally::default() };
+        let mut records = vec![0u64; column.texts.len()];
         for row in 0..release.rows() {
-            let code = release.row(row)[q] as usize;
-            if !read[code] {
-                let text = if code as u32 == MISSING { "" } else { column.texts[code].as_str() };
-                let Some(cell) = quasi.domain.read(text) else {
-                    return Err(Error::input(format!(
-                        "column `{}` of the release has a cell that is neither a value of the original nor a \
-                         generalization of its values",
-                        quasi.name
-                    ))
-                    .help("give the hierarchies the release was made with"));
-                };
-                ncp[code] = quasi.domain.cell_ncp(&cell);
-                loss[code] = quasi.domain.cell_loss(&cell);
-                read[code] = true;
-            }
-            let records = release.weights[row] as f64;
-            sums.ncp += records * ncp[code];
-            sums.loss += records * loss[code];
+            records[release.row(row)[q] as usize] += release.weights[row];
+        }
+        // Summed in the order of the texts, so that the last digit does not depend on who read what first.
+        let mut used: Vec<usize> = (0..column.texts.len()).filter(|&code| records[code] > 0).collect();
+        used.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
+        let mut sums = ColumnTally { name: quasi.name.clone(), ..ColumnTally::default() };
+        for code in used {
+            let Some(cell) = quasi.domain.read(&column.texts[code]) else {
+                return Err(Error::input(format!(
+                    "column `{}` of the release has a cell that is neither a value of the original nor a \
+                     generalization of its values",
+                    quasi.name
+                ))
+                .help("give the hierarchies the release was made with"));
+            };
+            sums.ncp += records[code] as f64 * quasi.domain.cell_ncp(&cell);
+            sums.loss += records[code] as f64 * quasi.domain.cell_loss(&cell);
         }
         tally.columns.push(sums);
     }

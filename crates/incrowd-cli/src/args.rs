@@ -26,6 +26,10 @@ pub(crate) struct Cli {
     /// Print nothing but the result
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+
+    /// Say on standard error how long each step took
+    #[arg(long, global = true)]
+    pub(crate) times: bool,
 }
 
 #[derive(Debug, Subcommand)]

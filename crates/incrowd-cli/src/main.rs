@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let talk = print::Talk { json: cli.json, quiet: cli.quiet };
+    let talk = print::Talk { json: cli.json, quiet: cli.quiet, times: cli.times };
     match &cli.command {
         Command::Anonymize(args) => commands::anonymize::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),

@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, Table};
 pub(crate) struct Talk {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    pub(crate) times: bool,
 }
 
 impl Talk {

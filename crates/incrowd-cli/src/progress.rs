@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::print::Talk;
 use incrowd::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -13,14 +14,16 @@ pub(crate) struct Bar {
     bar: ProgressBar,
     began: Mutex<Option<Instant>>,
     quiet: bool,
+    /// Every step with its beginning, if times were asked for.
+    steps: Option<Mutex<Vec<(String, Instant)>>>,
 }
 
 impl Bar {
-    pub(crate) fn new(quiet: bool) -> Bar {
+    pub(crate) fn new(talk: Talk) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{prefix:>10} [{bar:32}] {percent:>3}% {eta}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
-        Bar { bar, began: Mutex::new(None), quiet }
+        Bar { bar, began: Mutex::new(None), quiet: talk.quiet, steps: talk.times.then(Mutex::default) }
     }
 }
 
@@ -28,6 +31,9 @@ impl Progress for Bar {
     fn step(&self, name: &str, total: Option<u64>) {
         if let Ok(mut began) = self.began.lock() {
             began.get_or_insert_with(Instant::now);
+        }
+        if let Some(Ok(mut steps)) = self.steps.as_ref().map(Mutex::lock) {
+            steps.push((name.to_owned(), Instant::now()));
         }
         self.bar.reset();
         self.bar.set_length(total.unwrap_or(0));
@@ -52,5 +58,11 @@ impl Progress for Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        if let Some(Ok(steps)) = self.steps.as_ref().map(Mutex::lock) {
+            let ends = steps.iter().skip(1).map(|(_, began)| *began).chain([Instant::now()]);
+            for ((name, began), end) in steps.iter().zip(ends) {
+                eprintln!("{name:>10} {:>8.3} s", (end - *began).as_secs_f64());
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::{Domain, Misfit};
 use crate::error::Result;
-use crate::folded::{Folded, MISSING};
+use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::index::Code;
 use crate::schema::{ColumnSpec, Labels};
 
@@ -20,8 +20,10 @@ pub struct Quasi {
 pub struct Sensitive {
     /// The column's name.
     pub name: String,
-    /// The distinct values by code. A missing value, if kept, is the empty text.
+    /// The distinct values by code; the text of a missing value is empty.
     pub values: Vec<String>,
+    /// The code of a missing value, if such are kept.
+    pub missing: Option<u32>,
 }
 
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
@@ -49,33 +51,39 @@ impl Dataset {
     /// sensitive columns. `missing` is the text under which kept missing values are published.
     pub fn encode(folded: Folded, quasi: &[&ColumnSpec], missing: &str) -> Result<Dataset, EncodeError> {
         let width = folded.columns.len();
-        let mut used_missing = vec![false; width];
+        // A text that occurs only in records left out for a missing value must leave no trace in any domain.
+        let mut used: Vec<Vec<bool>> = folded.columns.iter().map(|c| vec![false; c.texts.len()]).collect();
         for row in folded.codes.chunks_exact(width.max(1)) {
-            for (used, &code) in used_missing.iter_mut().zip(row) {
-                *used |= code == MISSING;
-            }
+            used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
         }
         let mut lines = Vec::new();
         let mut sensitive = Vec::new();
         let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);
         for (i, column) in folded.columns.iter().enumerate() {
+            let has_missing = used[i][MISSING as usize];
+            let mut map = vec![Code(0); column.texts.len()];
             if let Some(spec) = quasi.get(i) {
-                let kept = used_missing[i].then_some(missing);
-                let built = Domain::build(column, spec, kept);
-                let (domain, map) = built.map_err(|misfit| EncodeError { column: i, misfit })?;
+                used[i][MISSING as usize] = true;
+                let old: Vec<u32> =
+                    (0..column.texts.len() as u32).filter(|&code| used[i][code as usize]).collect();
+                let texts = old.iter().map(|&code| column.texts[code as usize].clone()).collect();
+                let kept = FoldedColumn { name: column.name.clone(), texts };
+                let built = Domain::build(&kept, spec, has_missing.then_some(missing));
+                let (domain, codes) = built.map_err(|mut misfit| {
+                    misfit.code = misfit.code.map(|code| old[code as usize]);
+                    EncodeError { column: i, misfit }
+                })?;
+                old.iter().zip(codes).for_each(|(&old, code)| map[old as usize] = code);
                 lines.push(Quasi { name: column.name.clone(), domain });
-                maps.push(map);
             } else {
-                let mut order: Vec<usize> = (usize::from(!used_missing[i])..column.texts.len()).collect();
+                let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-                let mut map = vec![Code(0); column.texts.len()];
-                for (code, &text) in order.iter().enumerate() {
-                    map[text] = Code(code as u32);
-                }
+                order.iter().enumerate().for_each(|(code, &text)| map[text] = Code(code as u32));
                 let values = order.iter().map(|&text| column.texts[text].clone()).collect();
-                sensitive.push(Sensitive { name: column.name.clone(), values });
-                maps.push(map);
+                let missing = has_missing.then(|| map[MISSING as usize].0);
+                sensitive.push(Sensitive { name: column.name.clone(), values, missing });
             }
+            maps.push(map);
         }
         let records = folded.records();
         let mut codes = folded.codes;
@@ -93,7 +101,8 @@ impl Dataset {
         let text =
             ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
         let specs = vec![&text; quasi];
-        match Dataset::encode(folded, &specs, "") {
+        // A null is not an empty text: it gets a label no cell can have.
+        match Dataset::encode(folded, &specs, "\u{0}") {
             Ok(dataset) => dataset,
             Err(error) => unreachable!("plain text always fits: {:?}", error.misfit.error),
         }

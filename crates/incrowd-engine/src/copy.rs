@@ -76,8 +76,19 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
     let sink = Mutex::new(Sink::create(target.writer()?, to.to_owned(), format, &renderer, &columns)?);
     progress.step("copying", Some(source.bytes()));
     let worker = || Copier { renderer: &renderer, columns: wanted.len(), sink: &sink, records: 0 };
-    let unsupported = || panic!("copying text with line breaks inside quotes needs a second start");
-    let scan = source.scan(&wanted, worker, progress, unsupported)?;
+    // A line break inside quotes makes the reader start again, and so must the writer.
+    let again = || -> Result<Sink> {
+        let mut file = target.writer()?;
+        let failed = |e| crate::pending::write_failed(to, &e);
+        file.set_len(0).and_then(|()| std::io::Seek::rewind(&mut file)).map_err(failed)?;
+        Sink::create(file, to.to_owned(), format, &renderer, &columns)
+    };
+    let restarted = Mutex::new(Ok(()));
+    let scan = source.scan(&wanted, worker, progress, || match again() {
+        Ok(fresh) => *sink.lock().expect("no worker is left") = fresh,
+        Err(error) => *restarted.lock().expect("no worker is left") = Err(error),
+    })?;
+    restarted.into_inner().expect("no worker is left")?;
     let records = scan.workers.iter().map(|w| w.records).sum();
     drop(scan);
     sink.into_inner().expect("no worker is left").finish()?;

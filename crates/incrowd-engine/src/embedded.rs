@@ -24,6 +24,11 @@ impl Embedded {
         Ok(Embedded { source: Source::open(paths, options)?, last: None })
     }
 
+    /// The files the table is read from.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.source.files()
+    }
+
     /// Reads a whole published table: its texts folded over all columns asked for, and the digest of its bytes.
     pub fn read_release(
         path: &Path,
@@ -53,7 +58,11 @@ impl Embedded {
 /// Numbers stay numbers when text becomes a typed format.
 fn sniffed(values: &[String]) -> DataType {
     let mut present = values.iter().filter(|v| !v.is_empty()).peekable();
-    if present.peek().is_none() || !present.clone().all(|v| looks_numeric(v)) {
+    // Digits that do not fit 64 bits are a code, and rounding would make two codes one.
+    let whole = |v: &str| !v.contains(['.', 'e', 'E']);
+    let exact =
+        |v: &String| looks_numeric(v) && (!whole(v) || matches!(parse_number(v), Some(Number::Integer(_))));
+    if present.peek().is_none() || !present.clone().all(exact) {
         DataType::Utf8
     } else if present.all(|v| matches!(parse_number(v), Some(Number::Integer(_)))) {
         DataType::Int64
@@ -94,7 +103,8 @@ impl Engine for Embedded {
         let sink = Sink::create(target.writer()?, target.target().to_owned(), format, &renderer, &columns)?;
         progress.step("writing", Some(data.records()));
         let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
-        let receipt = if output.columns.iter().any(|(_, content)| *content == Content::Carried) {
+        let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
+        let receipt = if carries {
             let Some(index) = index else {
                 return Err(Error::bug("columns are carried but were not planned for"));
             };
@@ -117,6 +127,9 @@ impl Engine for Embedded {
             Receipt { published: emit::emit(plan, output, &renderer, sink, progress)?, suppressed }
         };
         if receipt.published + receipt.suppressed != data.records() {
+            if carries {
+                return Err(Error::input("the input changed while it was read"));
+            }
             return Err(Error::bug(format!(
                 "{} records were published and {} suppressed of {}",
                 receipt.published,

@@ -56,17 +56,16 @@ impl<'a> Cells<'a> {
             let texts = match *content {
                 Content::Quasi(q) => Texts::new(plan.labels(q).iter().map(String::as_str), renderer),
                 Content::Sensitive(s) => {
-                    // Alphabetical order puts the empty text of a kept missing value first.
-                    let values = &plan.dataset().sensitive()[s].values;
-                    let lacks = values.first().is_some_and(String::is_empty);
-                    let shown = |v: &'a String| v.as_str();
-                    let mut texts = if lacks && !renderer.has_null() {
-                        let first = std::iter::once(output.missing.as_str());
-                        Texts::new(first.chain(values.iter().skip(1).map(shown)), renderer)
-                    } else {
-                        Texts::new(values.iter().map(shown), renderer)
-                    };
-                    texts.null = (lacks && renderer.has_null()).then_some(0);
+                    let column = &plan.dataset().sensitive()[s];
+                    let shown = column.values.iter().enumerate().map(|(code, value)| {
+                        if column.missing == Some(code as u32) {
+                            output.missing.as_str()
+                        } else {
+                            value.as_str()
+                        }
+                    });
+                    let mut texts = Texts::new(shown, renderer);
+                    texts.null = column.missing.filter(|_| renderer.has_null());
                     texts
                 }
                 Content::Carried => Texts::default(),
@@ -91,6 +90,71 @@ impl<'a> Cells<'a> {
     #[inline]
     pub(crate) fn row(&self, row: u32) -> (u32, GroupId) {
         (row, self.plan.partition().group(row as usize).unwrap_or(GroupId(0)))
+    }
+}
+
+/// Published lines of text, put together from what is the same for a whole group and the sensitive values between.
+struct Lines<'a> {
+    cells: &'a Cells<'a>,
+    /// For each group the text before, between and after the sensitive columns, delimiters included.
+    segments: Vec<u8>,
+    /// Where each segment ends.
+    ends: Vec<usize>,
+    /// The published positions of the sensitive columns, and their positions among the sensitive ones.
+    sensitive: Vec<(usize, usize)>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(cells: &'a Cells<'a>, delimiter: u8) -> Lines<'a> {
+        let mut lines = Lines { cells, segments: Vec::new(), ends: Vec::new(), sensitive: Vec::new() };
+        for (column, (content, _)) in cells.columns.iter().enumerate() {
+            if let Content::Sensitive(s) = *content {
+                lines.sensitive.push((column, s));
+            }
+        }
+        for group in 0..cells.plan.partition().groups() {
+            for (column, (content, _)) in cells.columns.iter().enumerate() {
+                if column > 0 {
+                    lines.segments.push(delimiter);
+                }
+                if let Content::Sensitive(_) = content {
+                    lines.ends.push(lines.segments.len());
+                } else {
+                    let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or_default();
+                    lines.segments.extend_from_slice(cell);
+                }
+            }
+            lines.segments.push(b'\n');
+            lines.ends.push(lines.segments.len());
+        }
+        lines
+    }
+
+    /// Rows are gathered before they are written, so that the processor can wait for many of them at once.
+    fn render(&self, rows: &[u32]) -> Vec<u8> {
+        let plan = self.cells.plan;
+        let mut gathered = Vec::with_capacity(rows.len() * (1 + self.sensitive.len()));
+        for &row in rows {
+            gathered.push(self.cells.row(row).1.0);
+            let codes = plan.dataset().sensitive_codes(row as usize);
+            gathered.extend(self.sensitive.iter().map(|&(_, s)| codes[s]));
+        }
+        let groups = plan.partition().groups().max(1);
+        let mut out =
+            Vec::with_capacity(rows.len() * (self.segments.len() / groups + 16 * self.sensitive.len() + 8));
+        let per_group = 1 + self.sensitive.len();
+        for row in gathered.chunks_exact(per_group) {
+            let mut segment = row[0] as usize * per_group;
+            let mut start = if segment == 0 { 0 } else { self.ends[segment - 1] };
+            for (&(column, _), &code) in self.sensitive.iter().zip(&row[1..]) {
+                out.extend_from_slice(&self.segments[start..self.ends[segment]]);
+                out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or_default());
+                start = self.ends[segment];
+                segment += 1;
+            }
+            out.extend_from_slice(&self.segments[start..self.ends[segment]]);
+        }
+        out
     }
 }
 
@@ -207,11 +271,18 @@ fn write_all(
     sink: Sink,
     progress: &dyn Progress,
 ) -> Result<u64> {
+    let lines = match renderer {
+        Renderer::Text { delimiter, .. } => Some(Lines::new(cells, *delimiter)),
+        Renderer::Typed(_) => None,
+    };
     let render = |(mut rows, rng): (Vec<u32>, Option<ChaCha20Rng>)| {
         if let Some(mut rng) = rng {
             rows.shuffle(&mut rng);
         }
-        renderer.render(&Bucket { cells, rows })
+        match &lines {
+            Some(lines) => Ok(Block::Text(lines.render(&rows))),
+            None => renderer.render(&Bucket { cells, rows }),
+        }
     };
     let mut published = 0;
     while_writing(sink, |send| {

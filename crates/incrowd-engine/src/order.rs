@@ -121,7 +121,7 @@ mod tests {
             let mut shuffled = Shuffled::new(vec![1, 1, 1], ChaCha20Rng::from_rng(&mut rng));
             let mut fork = shuffled.fork();
             let mut order = Vec::new();
-            while let Some(mut bucket) = shuffled.next() {
+            for mut bucket in shuffled {
                 bucket.shuffle(&mut fork);
                 order.extend(bucket);
             }

@@ -1,12 +1,14 @@
 //! The main job, from a table to a verified release.
 
+use std::path::{Path, PathBuf};
+
 use incrowd_audit::Verification;
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
 
 use crate::job::Job;
-use crate::manifest::{Manifest, Records};
+use crate::manifest::{Manifest, Records, default_path};
 use crate::release::Release;
 use crate::setup::{self, Setup};
 
@@ -34,13 +36,15 @@ pub struct Report {
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(job, engine.columns())?;
-    let mut pending = target(job)?;
+    let inputs: Vec<PathBuf> = engine.files().map(Path::to_owned).collect();
+    let mut pending = target(job, &inputs)?;
 
     let folded = engine.fold(&setup.fold_spec(), progress)?;
     let (read, dropped_missing) = (folded.read, folded.dropped_missing);
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
     let missing: Vec<(String, u64)> = missing.filter(|(_, records)| *records > 0).collect();
 
+    progress.step("encoding", None);
     let data = setup.encode(folded, &engine)?;
     let bind = |(i, p): (usize, &incrowd_core::model::Promise)| {
         p.bind_for_release(&data).map_err(|e| e.within(&format!("models.{i}")))
@@ -53,7 +57,10 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
     let output = Output { columns, order, missing: setup.missing_label().to_owned() };
-    let receipt = engine.apply(&Plan::new(&data, &partition), &output, &mut pending, progress)?;
+    progress.step("labelling", None);
+    let plan = Plan::new(&data, &partition);
+    let receipt = engine.apply(&plan, &output, &mut pending, progress)?;
+    drop(plan);
     limit(job, receipt.suppressed, data.records())?;
     drop(partition);
 
@@ -63,6 +70,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let release = Release::new(pending);
     let release = release.verify(&names, &domains, &sensitive, &setup.promises, receipt, progress)?;
 
+    progress.step("publishing", None);
     let (suppressed, published) = (receipt.suppressed, receipt.published);
     let records = Records { read, dropped_missing, suppressed, published };
     let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
@@ -73,20 +81,26 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
-fn target(job: &Job) -> Result<Pending> {
+fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
     let Some(output) = &job.output else {
         return Err(Error::job("the job does not say where the release goes")
             .help("use -o release.csv, or [output] path"));
     };
     Format::of_path(&output.path).map_err(|e| e.at("output.path"))?;
-    let same = |a: &std::path::Path, b: &std::path::Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if job.input.paths.iter().any(|input| same(input, &output.path)) {
-        return Err(Error::job("the output is the input file")
+    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let is_input = |path: &Path| inputs.iter().any(|input| same(input, path));
+    if is_input(&output.path) {
+        return Err(Error::job("the output is an input file")
             .help("write the release to another file")
             .at("output.path"));
     }
+    let manifest = output.manifest.clone().unwrap_or_else(|| default_path(&output.path));
+    if is_input(&manifest) {
+        return Err(Error::job("the manifest would overwrite an input file")
+            .help("say where it goes with --manifest, or [output] manifest")
+            .at("output.manifest"));
+    }
     let pending = Pending::create(&output.path).map_err(|e| e.at("output.path"))?;
-    let manifest = output.manifest.clone().unwrap_or_else(|| crate::manifest::default_path(&output.path));
     if manifest == output.path {
         return Err(Error::job("the manifest and the release are the same file").at("output.manifest"));
     }

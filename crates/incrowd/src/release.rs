@@ -48,7 +48,8 @@ impl Release<Unchecked> {
         let delimiter = tabs(self.pending.target()).then_some(b'\t').or(Some(b','));
         let options = Options { format, delimiter, digest: true };
         let read = read(self.pending.path(), &options, &quasi, sensitive, promises, progress)?;
-        if read.columns != columns {
+        // A header of text is read without the blanks around its names.
+        if !read.columns.iter().map(|c| c.trim()).eq(columns.iter().map(|c| c.trim())) {
             return Err(Error::bug("the written release does not have the columns it should have"));
         }
         if read.folded.records() != receipt.published {

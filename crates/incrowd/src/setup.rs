@@ -28,17 +28,12 @@ pub struct Setup {
 pub(crate) fn options(input: &Input) -> Result<Options> {
     let format = match input.format.as_deref() {
         None => None,
+        Some(name @ ("csv" | "parquet" | "arrow")) => {
+            Some(Format::of_path(&PathBuf::from(format!("x.{name}")))?)
+        }
         Some(name) => {
-            // Compression shows in the bytes, so only the kind of file is stated.
-            let extension = match name {
-                "csv" | "parquet" | "arrow" => name,
-                _ => return Err(Error::job(format!("there is no format `{name}`")).at("input.format")),
-            };
-            let sniffed = input.paths.first().and_then(|path| Format::of_path(path).ok());
-            match (extension, sniffed) {
-                ("csv", Some(format @ Format::Csv(_))) => Some(format),
-                _ => Some(Format::of_path(&PathBuf::from(format!("x.{extension}")))?),
-            }
+            let error = Error::job(format!("there is no format `{name}`"));
+            return Err(error.help_near(name, ["csv", "parquet", "arrow"]).at("input.format"));
         }
     };
     Ok(Options { format, delimiter: input.delimiter, digest: false })

@@ -13,7 +13,7 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let typed = Typed::anonymize(args)?;
     warn_of_hierarchies(&typed.job, talk);
-    let report = incrowd::anonymize(&typed.job, &Bar::new(talk.quiet)).map_err(|e| typed.locate(e))?;
+    let report = incrowd::anonymize(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
         talk.note(&format!("not published, because they have no role: {columns}"));

@@ -34,11 +34,11 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
     let file = incrowd::job::read(&job_path)?;
-    let report = incrowd::anonymize(&file.job, &Bar::new(talk.quiet)).map_err(|e| file.source.locate(e))?;
+    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.source.locate(e))?;
     let release = args.dir.join("people.release.csv");
     let mut check = incrowd::job::Job::default();
     check.input.paths = vec![release.clone()];
-    let checked = incrowd::verify(&check, &Bar::new(talk.quiet))?;
+    let checked = incrowd::verify(&check, &Bar::new(talk))?;
     if talk.json {
         talk.print_json(&report.manifest.content);
         return Ok(ExitCode::from(u8::from(!checked.holds())));
@@ -100,7 +100,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
     fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
     let people = args.dir.join("people.csv");
     let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
-    let bar = Bar::new(talk.quiet);
+    let bar = Bar::new(talk);
     bar.step("making", Some(args.rows));
     Synth::new(table, args.rows, args.seed)
         .write_csv_with(&mut out, &mut |rows| bar.advance(rows))

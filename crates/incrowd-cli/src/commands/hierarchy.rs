@@ -31,7 +31,7 @@ pub(crate) fn run(args: &HierarchyArgs, talk: Talk) -> Result<ExitCode, Failure>
 
 fn values(table: &Path, column: &str, talk: Talk) -> Result<Vec<String>> {
     let input = Input { paths: vec![table.to_owned()], ..Input::default() };
-    incrowd::column_values(&input, column, &Bar::new(talk.quiet))
+    incrowd::column_values(&input, column, &Bar::new(talk))
 }
 
 fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Talk) -> Result<ExitCode> {

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.job.input.paths = vec![args.original.clone()];
     let measured =
-        incrowd::measure(&typed.job, &args.release, &Bar::new(talk.quiet)).map_err(|e| typed.locate(e))?;
+        incrowd::measure(&typed.job, &args.release, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     typed.models(&args.models)?;
     typed.manifest(args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
-    let checked = incrowd::verify(&typed.job, &Bar::new(talk.quiet)).map_err(|e| typed.locate(e))?;
+    let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if talk.json {
         talk.print_json(&checked.to_json());
     } else {

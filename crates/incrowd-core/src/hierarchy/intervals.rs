@@ -75,8 +75,8 @@ impl Intervals {
             for level in 0..self.levels() {
                 let cell = self.cell(level, *x);
                 let name = self.label(cell, integers);
-                let closed = |end: f64| if integers { end - 1.0 } else { end };
-                let extent = (cell.0.max(domain.0), closed(cell.1).min(domain.1));
+                let closed = if integers { (cell.0.ceil(), cell.1.ceil() - 1.0) } else { cell };
+                let extent = (closed.0.max(domain.0), closed.1.min(domain.1));
                 cells.insert(name.clone(), extent);
                 path.push(name);
             }
@@ -110,9 +110,18 @@ impl Intervals {
     fn cell(&self, level: usize, x: f64) -> (f64, f64) {
         match self {
             Intervals::Fixed { width, origin, factor, .. } => {
-                let width = width * f64::from(*factor).powi(level as i32);
-                let lo = origin + ((x - origin) / width).floor() * width;
-                (lo, lo + width)
+                let edge = |i: i64| significant(origin + i as f64 * width);
+                // Rounding may put a number on the wrong side of an edge; the edges as published decide.
+                let mut finest = ((x - origin) / width).floor() as i64;
+                while x < edge(finest) {
+                    finest -= 1;
+                }
+                while x >= edge(finest + 1) {
+                    finest += 1;
+                }
+                let joined = i64::from(*factor).saturating_pow(level as u32);
+                let i = finest.div_euclid(joined);
+                (edge(i.saturating_mul(joined)), edge((i + 1).saturating_mul(joined)))
             }
             Intervals::Cuts(levels) => {
                 let cuts = &levels[level];
@@ -133,6 +142,11 @@ impl Intervals {
             _ => format!("[{lo}, {hi}]"),
         }
     }
+}
+
+/// The number rounded to twelve significant digits, so that 0.35 is not published as 0.35000000000000003.
+fn significant(x: f64) -> f64 {
+    format!("{x:.11e}").parse().unwrap_or(x)
 }
 
 /// The canonical label of a number and its value.

@@ -58,3 +58,22 @@ fn spellings_of_one_number_share_a_leaf_also_beside_reals() {
     let (domain, codes) = Domain::build(&column, &spec, None).unwrap();
     assert_eq!((codes[1], codes[1], domain.leaves()), (codes[2], codes[3], 2));
 }
+
+/// Decimal fractions are no binary fractions: a label must cover its numbers all the same.
+#[test]
+fn every_decimal_number_lies_in_its_intervals() {
+    let texts: Vec<String> = (-300..1200).map(|i| format!("{}", f64::from(i) / 100.0)).collect();
+    let values: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for width in [0.01, 0.05, 0.1, 0.2, 0.3, 0.7, 1.1] {
+        for origin in [0.0, 0.1, -0.3] {
+            let t = Intervals::fixed(width, origin, 3, 2).unwrap().build("x", &values).unwrap();
+            for value in &values {
+                let (x, code) = (value.parse::<f64>().unwrap(), t.code(value).unwrap());
+                for level in 0..t.height() {
+                    let (lo, hi) = ends(t.label(t.at_level(code, level))).unwrap();
+                    assert!(lo <= x && x <= hi, "width {width}, origin {origin}: {x} in [{lo}, {hi}]");
+                }
+            }
+        }
+    }
+}

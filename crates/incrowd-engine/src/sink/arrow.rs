@@ -43,9 +43,23 @@ pub(super) fn render<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatc
         columns.push(if *field.data_type() == DataType::Utf8 {
             text
         } else {
-            arrow_cast::cast_with_options(&text, field.data_type(), &strict).map_err(|_| {
-                Error::bug(format!("column `{}` cannot be written as {}", field.name(), field.data_type()))
-            })?
+            let cast = |array: &ArrayRef, to: &DataType| {
+                arrow_cast::cast_with_options(array, to, &strict).map_err(|_| {
+                    Error::bug(format!(
+                        "column `{}` cannot be written as {}",
+                        field.name(),
+                        field.data_type()
+                    ))
+                })
+            };
+            match field.data_type() {
+                // Moments come in universal time; the zone is only how they are shown.
+                DataType::Timestamp(unit, Some(_)) => {
+                    let universal = cast(&text, &DataType::Timestamp(*unit, Some("+00:00".into())))?;
+                    cast(&universal, field.data_type())?
+                }
+                other => cast(&text, other)?,
+            }
         });
     }
     RecordBatch::try_new(schema.clone(), columns)

@@ -128,6 +128,16 @@ fn text(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray
         ))
         .help("incrowd reads text, numbers, booleans, dates and times; leave the column out or convert it")
     };
-    let cast = arrow_cast::cast(array, &DataType::Utf8).map_err(|_| unsupported())?;
+    let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
+    // A moment in a named time zone is shown in universal time, which needs no list of zones.
+    let universal = match array.data_type() {
+        DataType::Timestamp(unit, Some(_)) => {
+            let zone = DataType::Timestamp(*unit, Some("+00:00".into()));
+            &arrow_cast::cast_with_options(array, &zone, &strict).map_err(|_| unsupported())?
+        }
+        _ => array,
+    };
+    let cast =
+        arrow_cast::cast_with_options(universal, &DataType::Utf8, &strict).map_err(|_| unsupported())?;
     cast.as_any().downcast_ref::<StringArray>().cloned().ok_or_else(unsupported)
 }

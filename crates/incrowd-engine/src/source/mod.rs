@@ -230,7 +230,14 @@ impl Source {
                 let position = |column: &Column| own.iter().position(|c| c.name == column.name);
                 let positions: Option<Vec<usize>> = columns.iter().map(position).collect();
                 match positions.filter(|p| p.len() == own.len()) {
-                    Some(positions) => part.positions = positions,
+                    Some(positions) => {
+                        for (column, &position) in columns.iter_mut().zip(&positions) {
+                            if column.data_type != own[position].data_type {
+                                column.data_type = None;
+                            }
+                        }
+                        part.positions = positions;
+                    }
                     None => {
                         let (this, first) = (path.display(), paths[0].display());
                         return Err(Error::input(format!(
@@ -253,6 +260,11 @@ impl Source {
 
     pub(crate) fn column(&self, position: usize) -> &Column {
         &self.columns[position]
+    }
+
+    /// The files, patterns replaced by what they match.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().map(|part| part.path.as_path())
     }
 
     /// The size of the files in bytes.
@@ -350,7 +362,7 @@ impl Source {
         stops.sort_by_key(|(unit, _)| *unit);
         match stops.into_iter().next() {
             None => {}
-            Some((_, Stop::OpenQuote)) if !careful => return Ok(None),
+            Some((_, Stop::OpenQuote { .. })) if !careful => return Ok(None),
             Some((unit, stop)) => return Err(stop.explain(&scan.counts, &scan.parts, unit)),
         }
         let queue = queue.into_inner().expect("no worker panics while it holds the queue");
@@ -398,8 +410,10 @@ impl Source {
 #[derive(Debug)]
 pub(crate) enum Stop {
     Error(Error),
-    /// A quoted field was still open at the end of a chunk.
-    OpenQuote,
+    /// A quoted field, opened in this record, was still open at the end of a chunk.
+    OpenQuote {
+        record: usize,
+    },
     /// A record with another number of fields than the header.
     Ragged {
         record: usize,
@@ -424,8 +438,10 @@ impl Stop {
         let whole = |record| place(counts, parts, Place { unit, before: 0 }, record);
         match self {
             Stop::Error(error) => error,
-            Stop::OpenQuote => Error::input("the table ends inside a quoted field")
-                .help("the file may be truncated, or a quotation mark may be missing"),
+            Stop::OpenQuote { record } => {
+                Error::input(format!("{} opens a quoted field that is never closed", whole(record)))
+                    .help("the file may be truncated, or a quotation mark may be missing")
+            }
             Stop::Ragged { record, fields, width } => {
                 let (s, place) = (if fields == 1 { "" } else { "s" }, whole(record));
                 Error::input(format!("{place} has {fields} field{s}, the header has {width}"))
@@ -452,9 +468,11 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         return Err(Error::input(format!("`{}` is a directory", path.display()))
             .help(format!("name the files in it, for example '{}/*.csv'", path.display())));
     }
-    let format = match options.format {
-        Some(format) => format,
-        None => sniff::format(path)?,
+    let format = match (options.format, sniff::format(path)?) {
+        (None, sniffed) => sniffed,
+        // Whatever is said to be text may still be compressed, which shows in the bytes.
+        (Some(Format::Csv(_)), sniffed @ Format::Csv(_)) => sniffed,
+        (Some(stated), _) => stated,
     };
     let bytes = metadata.len();
     let mut part = Part {
@@ -511,6 +529,14 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()));
         if expanded.len() == before {
             return Err(Error::input(format!("no file matches `{text}`")));
+        }
+    }
+    for (i, path) in expanded.iter().enumerate() {
+        // The same people twice would look like a crowd.
+        let same =
+            |other: &PathBuf| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if expanded[..i].iter().any(same) {
+            return Err(Error::job(format!("the file `{}` is named twice", path.display())));
         }
     }
     if expanded.is_empty() {

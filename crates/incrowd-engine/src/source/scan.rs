@@ -64,12 +64,7 @@ impl Fields {
         self.unescaped.clear();
         let records = self.walk(bytes, delimiter, columns, wanted.len())?;
         if let Err(error) = std::str::from_utf8(bytes) {
-            let upto = &bytes[..error.valid_up_to()];
-            let mut before = Fields { slots: self.slots.clone(), ..Fields::default() };
-            // The bytes before the offence are whole records and the beginning of one.
-            let whole = upto.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-            let record = before.walk(&upto[..whole], delimiter, columns, wanted.len()).unwrap_or(0);
-            return Err(Stop::NotUtf8 { record });
+            return Err(Stop::NotUtf8 { record: record_at(bytes, delimiter, error.valid_up_to()) });
         }
         Ok(TextBatch { bytes, fields: self, width: wanted.len(), records })
     }
@@ -152,7 +147,9 @@ impl Fields {
         let from = start + 1;
         let mut at = from;
         loop {
-            let Some(found) = memchr::memchr(b'"', &bytes[at..]) else { return Err(Stop::OpenQuote) };
+            let Some(found) = memchr::memchr(b'"', &bytes[at..]) else {
+                return Err(Stop::OpenQuote { record: records });
+            };
             let close = at + found;
             if bytes.get(close + 1) == Some(&b'"') {
                 at = close + 2;
@@ -213,6 +210,15 @@ fn after(bytes: &[u8], delimiter: u8, at: usize) -> (Option<usize>, Option<Next>
         Some(b'\r') if at + 1 == bytes.len() => (Some(at + 1), Some(Next::End)),
         Some(_) => (None, None),
     }
+}
+
+/// Which record the byte at `offset` belongs to. Slow, for messages only.
+fn record_at(bytes: &[u8], delimiter: u8, offset: usize) -> usize {
+    let reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes);
+    let starts = reader.into_byte_records().map_while(Result::ok);
+    let begun = starts.take_while(|r| r.position().is_some_and(|p| p.byte() as usize <= offset)).count();
+    begun.saturating_sub(1)
 }
 
 fn check(fields: usize, width: usize, records: usize) -> Result<(), Stop> {
@@ -313,7 +319,7 @@ mod tests {
     fn tells_ragged_records_and_open_quotes() {
         assert!(matches!(ours("a,b\nc\n", 2), Err(Stop::Ragged { record: 1, fields: 1, width: 2 })));
         assert!(matches!(ours("a,b\nc,d,e\n", 2), Err(Stop::Ragged { record: 1, fields: 3, width: 2 })));
-        assert!(matches!(ours("a,\"b\n", 2), Err(Stop::OpenQuote)));
+        assert!(matches!(ours("a,\"b\n", 2), Err(Stop::OpenQuote { record: 0 })));
     }
 
     #[test]
@@ -333,7 +339,7 @@ mod tests {
             match ours(&text, columns) {
                 Ok(rows) => prop_assert_eq!(Some(rows), theirs(&text, columns)),
                 Err(Stop::Ragged { .. }) => prop_assert_eq!(None, theirs(&text, columns)),
-                Err(Stop::OpenQuote) => {}
+                Err(Stop::OpenQuote { .. }) => {}
                 Err(other) => prop_assert!(false, "{:?}", other),
             }
         }

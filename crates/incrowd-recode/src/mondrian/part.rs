@@ -262,7 +262,17 @@ impl<'a> Splitter<'a> {
             sorted.iter().enumerate().map(|(at, &(_, i))| (at as u32, u64::from(row(i)[self.width])));
         let candidates = cut::all(counts, part.records, self.least);
         let total = self.summary(rows.chunks_exact(self.stride));
+        let row_id = |at: usize| row(sorted[at].1)[self.width + 1] as usize;
+        // Rows that differ only in the spelling of a number have no canonical order and stay together.
+        let alike = |a: usize, b: usize| {
+            self.data.quasi_codes(a) == self.data.quasi_codes(b)
+                && self.data.sensitive_codes(a) == self.data.sensitive_codes(b)
+        };
         let best = candidates.into_iter().find(|candidate| {
+            let at = candidate.at as usize;
+            if alike(row_id(at), row_id(at + 1)) {
+                return false;
+            }
             let left = sorted[..=candidate.at as usize].iter().map(|&(_, i)| row(i));
             self.others.is_empty() || self.both_admitted(&self.summary(left), &total)
         })?;

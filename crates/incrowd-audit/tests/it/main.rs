@@ -1,0 +1,6 @@
+//! Judging releases: against worked cases, against a slow obvious twin, and with corrupted releases.
+
+mod common;
+mod corruption;
+mod twin;
+mod vectors;

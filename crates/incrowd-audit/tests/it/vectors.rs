@@ -1,0 +1,103 @@
+//! Verdicts and metrics of small releases, computed by an independent prototype.
+
+use crate::common::{folded, judge};
+use incrowd_audit::tally;
+use incrowd_core::dataset::Quasi;
+use incrowd_core::hierarchy::nested::Tree;
+use incrowd_core::metric::{METRICS, Tally};
+use incrowd_core::{ColumnSpec, Domain, FoldedColumn, HierarchySpec};
+use serde_json::Value;
+
+const NAMES: [&str; 3] = ["Age", "Country", "Sex"];
+
+/// A hierarchy of the vectors as a tree: lists of texts look the same in JSON and TOML.
+fn tree(hierarchy: &Value) -> ColumnSpec {
+    let toml = match &hierarchy["*"] {
+        Value::Object(children) => {
+            children.iter().map(|(label, leaves)| format!("{label:?} = {leaves}\n")).collect()
+        }
+        leaves => format!("\"*\" = {leaves}\n"),
+    };
+    let tree = Tree::parse("vectors", &toml).unwrap();
+    ColumnSpec { hierarchy: Some(HierarchySpec::Nested(tree)), ..ColumnSpec::default() }
+}
+
+fn domains(vectors: &Value) -> Vec<Quasi> {
+    let age = ColumnSpec { domain: Some((0.0, 100.0)), ..ColumnSpec::default() };
+    let specs = [age, tree(&vectors["hierarchies"]["Country"]), tree(&vectors["hierarchies"]["Sex"])];
+    let values = [vec!["", "22", "30", "40"], vec!["", "USA"], vec!["", "F"]];
+    NAMES
+        .iter()
+        .zip(specs)
+        .zip(values)
+        .map(|((name, spec), texts)| {
+            let texts = texts.into_iter().map(str::to_owned).collect();
+            let column = FoldedColumn { name: (*name).to_owned(), texts };
+            Quasi { name: (*name).to_owned(), domain: Domain::build(&column, &spec, None).unwrap().0 }
+        })
+        .collect()
+}
+
+fn row(cells: &Value) -> Vec<Option<String>> {
+    cells.as_array().unwrap().iter().map(|cell| Some(cell.as_str().unwrap().to_owned())).collect()
+}
+
+fn close(have: f64, want: &Value) -> bool {
+    (have - want.as_f64().unwrap()).abs() < 1e-8
+}
+
+fn metric(name: &str, tally: &Tally) -> f64 {
+    (METRICS.iter().find(|card| card.name == name).unwrap().measure)(tally)
+}
+
+#[test]
+fn verdicts_penalties_and_discernibility_of_the_checker_vectors() {
+    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_checker.json")).unwrap();
+    let domains = domains(&vectors);
+    let (mut kept, mut broken) = (0, 0);
+    for (i, case) in vectors["cases"].as_array().unwrap().iter().enumerate() {
+        let records: Vec<_> = case["rows"].as_array().unwrap().iter().map(row).collect();
+        let verification = judge(&NAMES, &records, 0, case["k"].as_u64().unwrap());
+        let holds = case["k_anonymous"].as_bool().unwrap();
+        assert_eq!(verification.holds(), holds, "case {i}");
+        assert!(close(verification.judgements[0].have, &case["min_group"]), "case {i}");
+        assert_eq!(verification.groups, case["groups"].as_u64().unwrap(), "case {i}");
+        let tally = tally(&folded(&NAMES, &records), &domains, 0).unwrap();
+        let ncp: f64 = tally.columns.iter().map(|column| column.ncp).sum();
+        assert!(close(ncp, &case["ncp"]), "case {i}: {ncp}");
+        assert!(close(metric("ncp", &tally), &case["ncp_rate"]), "case {i}");
+        assert!(close(metric("discernibility", &tally), &case["dm"]), "case {i}");
+        assert!(close(metric("groups", &tally), &case["groups"]), "case {i}");
+        *(if holds { &mut kept } else { &mut broken }) += 1;
+    }
+    assert!(kept > 0 && broken > 0, "{kept} kept, {broken} broken");
+}
+
+#[test]
+fn the_penalty_of_every_cell_of_the_ncp_vectors() {
+    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_ncp.json")).unwrap();
+    let domains = domains(&vectors);
+    let mut weighted = 0.0;
+    let cases = vectors["cases"].as_array().unwrap();
+    for case in cases {
+        let record = row(&case["row"]);
+        let tally = tally(&folded(&NAMES, &[record]), &domains, 0).unwrap();
+        for (q, column) in tally.columns.iter().enumerate() {
+            assert!(close(column.ncp, &case["per_attribute"][q]), "{} of {}", column.name, case["row"]);
+            weighted += column.ncp * vectors["weights"][&column.name].as_f64().unwrap();
+        }
+    }
+    assert_eq!(cases.len(), 5);
+    assert!((weighted - vectors["weighted_total"].as_f64().unwrap()).abs() < 1e-8, "{weighted}");
+}
+
+#[test]
+fn a_cell_that_no_value_has_is_refused_without_being_shown() {
+    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_ncp.json")).unwrap();
+    let domains = domains(&vectors);
+    for cells in [["30", "Atlantis", "F"], ["[40, 20]", "USA", "F"], ["30", "USA", "{F, M}"]] {
+        let record: Vec<_> = cells.iter().map(|c| Some((*c).to_owned())).collect();
+        let error = tally(&folded(&NAMES, &[record]), &domains, 0).unwrap_err();
+        assert!(!error.message().contains("Atlantis") && !error.message().contains("{F"), "{error}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The embedded engine: folding and applying over every format, and what it says about files that are not what they should be.
+
+mod apply;
+mod bad_files;
+mod bad_records;
+mod changing;
+mod common;
+mod files;
+mod fold;
+mod order;
+mod people;
+mod read_back;
+mod typed;

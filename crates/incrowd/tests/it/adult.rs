@@ -1,0 +1,146 @@
+//! The Adult table with the hierarchies of ARX.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use incrowd::job::{Job, parse};
+use incrowd::{Silent, anonymize, measure, verify};
+
+use crate::columns::range;
+use crate::release::{alike, listing, read};
+
+const MISSING: &str = "?";
+const HIERARCHIES: [&str; 7] =
+    ["workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
+const PUBLISHED: u64 = 45_222;
+const DROPPED: u64 = 3_620;
+
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
+    dir.join("adult.csv.gz").exists().then_some(dir)
+}
+
+/// The table with a number for every person, so that a release can be joined with it.
+struct Adult {
+    dir: tempfile::TempDir,
+    data: PathBuf,
+    header: Vec<String>,
+    people: Vec<Vec<String>>,
+    /// For each column with a hierarchy what each label admits.
+    below: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+}
+
+fn load(data: PathBuf) -> Adult {
+    let dir = tempfile::tempdir().unwrap();
+    let file = std::fs::File::open(data.join("adult.csv.gz")).unwrap();
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(flate2::read::MultiGzDecoder::new(file));
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let people: Vec<Vec<String>> =
+        reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
+    let mut out = csv::Writer::from_path(dir.path().join("adult.csv")).unwrap();
+    out.write_record(["person"].into_iter().chain(header.iter().map(String::as_str))).unwrap();
+    for (i, person) in people.iter().enumerate() {
+        out.write_record([i.to_string()].iter().chain(person)).unwrap();
+    }
+    out.flush().unwrap();
+    let mut below: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for column in HIERARCHIES {
+        let text = std::fs::read_to_string(hierarchy(&data, column)).unwrap();
+        let labels = below.entry(column.to_owned()).or_default();
+        for line in text.lines() {
+            let path: Vec<&str> = line.split(';').map(str::trim).collect();
+            for label in &path {
+                labels.entry((*label).to_owned()).or_default().insert(path[0].to_owned());
+            }
+        }
+    }
+    Adult { dir, data, header, people, below }
+}
+
+fn hierarchy(data: &Path, column: &str) -> PathBuf {
+    data.join(format!("hierarchies/adult_hierarchy_{column}.csv"))
+}
+
+impl Adult {
+    fn job(&self, quasi: &[&str], k: u64) -> Job {
+        let mut columns = String::from("person = 'passthrough'\nincome = 'sensitive'\n");
+        for column in quasi {
+            let how = match HIERARCHIES.contains(column) {
+                true => format!("hierarchy = '{}'", hierarchy(&self.data, column).display()),
+                false => "kind = 'numeric'".to_owned(),
+            };
+            columns += &format!("{column} = {{ role = 'quasi', {how} }}\n");
+        }
+        if !quasi.contains(&"occupation") {
+            columns += "occupation = 'sensitive'\n";
+        }
+        let job = format!(
+            "[input]\npath = 'adult.csv'\n[output]\npath = 'out.csv'\n[columns]\n{columns}\
+             [[models]]\nname = 'k-anonymity'\nk = {k}\n"
+        );
+        parse("job.toml", &job, self.dir.path()).unwrap_or_else(|e| panic!("{e}")).job
+    }
+
+    fn covers(&self, column: &str, cell: &str, value: &str) -> bool {
+        match self.below.get(column) {
+            Some(labels) => labels.get(cell).is_some_and(|leaves| leaves.contains(value)),
+            None => range(cell, value),
+        }
+    }
+
+    fn check(&self, quasi: &[&str], k: u64) {
+        let (job, dir) = (self.job(quasi, k), self.dir.path());
+        let report = anonymize(&job, &Silent).unwrap();
+        let records = report.records;
+        assert_eq!((records.published, records.dropped_missing, records.suppressed), (PUBLISHED, DROPPED, 0));
+        assert_eq!(records.read, self.people.len() as u64);
+        let table = read(&dir.join("out.csv"));
+        let sizes = table.groups(quasi);
+        assert!(sizes.iter().all(|&n| n >= k), "k = {k}");
+        assert_eq!(sizes.len() as u64, report.verification.groups);
+        let columns: Vec<(usize, usize, &str)> = quasi
+            .iter()
+            .chain(&["occupation", "income"])
+            .map(|name| (table.column(name), self.header.iter().position(|h| h == name).unwrap(), *name))
+            .collect();
+        let mut seen = BTreeSet::new();
+        for row in &table.rows {
+            let person = &self.people[row[0].parse::<usize>().unwrap()];
+            assert!(seen.insert(&row[0]), "somebody is published twice");
+            for &(published, original, name) in &columns {
+                let (cell, value) = (&row[published], &person[original]);
+                assert_ne!(value, MISSING);
+                let fits = if quasi.contains(&name) { self.covers(name, cell, value) } else { cell == value };
+                assert!(fits, "a cell of `{name}` does not cover its value");
+            }
+        }
+        assert_eq!(seen.len() as u64, PUBLISHED);
+        let measured = measure(&job, &dir.join("out.csv"), &Silent).unwrap();
+        assert!(alike(&measured.to_json()["metrics"], &report.manifest.content["metrics"]), "other metrics");
+        let mut job = job;
+        (job.input.paths, job.output) = (vec![dir.join("out.csv")], None);
+        assert!(verify(&job, &Silent).unwrap().holds());
+        assert_eq!(listing(dir), ["adult.csv", "out.csv", "out.release.json"]);
+    }
+}
+
+#[test]
+fn every_release_of_adult_keeps_its_promise() {
+    let Some(data) = data() else {
+        eprintln!("skipped: no data");
+        return;
+    };
+    let adult = load(data);
+    for k in [2, 5, 10, 50, 100, 500] {
+        adult.check(&SEVEN, k);
+    }
+    let eight: Vec<&str> = SEVEN.into_iter().chain(["occupation"]).collect();
+    adult.check(&eight, 10);
+    let nine: Vec<&str> = eight.into_iter().chain(["hours-per-week"]).collect();
+    for k in [2, 100] {
+        adult.check(&nine, k);
+    }
+}

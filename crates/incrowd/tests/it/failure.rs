@@ -1,0 +1,87 @@
+//! A run that fails leaves everything as it was, and says where the trouble is without showing a cell.
+
+use std::path::Path;
+
+use incrowd::job::Job;
+use incrowd::{Error, Fault, Silent, anonymize};
+
+use crate::release::{listing, small};
+
+/// Runs a job that must fail over an old release and its manifest.
+fn fails(dir: &Path, job: &Job) -> Error {
+    std::fs::write(dir.join("out.csv"), "old release").unwrap();
+    std::fs::write(dir.join("out.release.json"), "old manifest").unwrap();
+    let before = listing(dir);
+    let error = anonymize(job, &Silent).unwrap_err();
+    assert_eq!(listing(dir), before, "something is left behind or gone");
+    assert_eq!(std::fs::read_to_string(dir.join("out.csv")).unwrap(), "old release");
+    assert_eq!(std::fs::read_to_string(dir.join("out.release.json")).unwrap(), "old manifest");
+    error
+}
+
+fn with_table(dir: &Path, table: impl AsRef<[u8]>) -> Job {
+    let job = small(dir, "out.csv");
+    std::fs::write(dir.join("people-in.csv"), table).unwrap();
+    job
+}
+
+#[test]
+fn a_promise_that_cannot_be_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = small(dir.path(), "out.csv");
+    job.models[0].params[0].1 = incrowd::Value::Integer(6);
+    let error = fails(dir.path(), &job);
+    assert_eq!(error.fault(), Fault::Unsatisfiable, "{error}");
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_told_by_its_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String =
+        (1..=40).map(|i| format!("{i},{},Rome,flu\n", if i == 33 { "secret" } else { "7" })).collect();
+    let mut job = with_table(dir.path(), format!("id,age,city,disease\n{rows}"));
+    job.column_mut("age").spec.kind = Some(incrowd::core::Kind::Numeric);
+    let error = fails(dir.path(), &job);
+    assert_eq!(error.fault(), Fault::Input);
+    assert!(error.message().contains("`age`") && error.message().contains("record 33"), "{error}");
+    assert!(!error.message().contains("secret"), "{error}");
+    let tree = "a;*\n7;*\n".to_owned();
+    let hierarchy = incrowd::core::HierarchySpec::Arx { name: "h.csv".into(), text: tree };
+    job.column_mut("age").spec.hierarchy = Some(hierarchy);
+    let error = fails(dir.path(), &job);
+    assert!(error.message().contains("record 33") && !error.message().contains("secret"), "{error}");
+}
+
+#[test]
+fn tables_that_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    for (table, says) in [
+        (&b"id,age,city,disease\n"[..], "no records"),
+        (b"", "is empty"),
+        (b"id,age,city,disease\n1,2,Rome,flu\n3,4\n", "record 2"),
+        (b"id,age,city,disease\n1,2,Rome,\"flu\n", "quoted"),
+        (b"id,age,city,disease\n1,2,R\xf6m,flu\n", "record 1 is not valid UTF-8"),
+        (b"id,age,city,disease\n1,?,Rome,flu\n2,5,Rome,NA\n", "all 2 records"),
+        (b"id,age,age,disease\n1,2,3,flu\n", "two columns"),
+        (b"id,age,disease\n1,2,flu\n", "no column `city`"),
+    ] {
+        let error = fails(dir.path(), &with_table(dir.path(), table));
+        assert!(error.message().contains(says), "`{says}` is not in: {error}");
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_any_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = small(dir.path(), "out.csv");
+    std::fs::create_dir(dir.path().join("there")).unwrap();
+    for (path, says) in [("none/out.csv", "does not exist"), ("there", "format"), ("out.xlsx", "format")] {
+        job.write_to(dir.path().join(path));
+        let error = fails(dir.path(), &job);
+        assert!(error.message().contains(says), "{error}");
+        assert_eq!(error.key(), Some("output.path"));
+    }
+    job.write_to(dir.path().join("out.csv"));
+    job.output.as_mut().unwrap().manifest = Some(dir.path().join("none/m.json"));
+    assert_eq!(fails(dir.path(), &job).key(), Some("output.manifest"));
+}

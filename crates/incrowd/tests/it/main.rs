@@ -1,0 +1,11 @@
+//! From a job to a verified release, checked from outside: with the csv crate, by brute force, on random and real tables.
+
+mod adult;
+mod columns;
+mod failure;
+mod manifest;
+mod metamorphic;
+mod pipeline;
+mod refusals;
+mod release;
+mod tampering;

@@ -1,0 +1,116 @@
+//! What must hold of every release, over random tables and jobs.
+
+use std::path::Path;
+
+use incrowd::job::Job;
+use incrowd::{Fault, Report, Silent, anonymize, measure, verify};
+use proptest::prelude::*;
+use serde_json::Value as Json;
+
+use crate::columns::COLUMNS;
+use crate::release::{Case, Table, alike, cases, listing, read};
+
+const OLD: &str = "an old release\n";
+
+/// The promise, counted by hand; and every cell admits what the person said.
+fn check_table(case: &Case, table: &Table) -> Result<(), TestCaseError> {
+    let quasi: Vec<&str> = case.quasi.iter().map(|&c| COLUMNS[c].name).collect();
+    let expected: Vec<&str> = ["id"].iter().chain(&quasi).chain(&["disease"]).copied().collect();
+    prop_assert_eq!(&table.header, &expected);
+    prop_assert!(table.groups(&quasi).iter().all(|&n| n >= case.k), "a group is too small");
+    let mut people: Vec<usize> = Vec::new();
+    for row in &table.rows {
+        let person: usize = row[0].strip_prefix("id").unwrap().parse().unwrap();
+        people.push(person);
+        for &c in &case.quasi {
+            let cell = &row[table.column(COLUMNS[c].name)];
+            let (value, missing) = case.value(person, c);
+            let covered = match missing {
+                true => crate::columns::in_set(cell, "?"),
+                false => (COLUMNS[c].covers)(cell, value),
+            };
+            prop_assert!(covered, "a cell of `{}` does not cover its value", COLUMNS[c].name);
+        }
+        let (disease, missing) = case.value(person, COLUMNS.len());
+        let disease = if missing { "?" } else { disease };
+        prop_assert!(row[table.column("disease")] == disease, "another disease than the person has");
+    }
+    people.sort_unstable();
+    prop_assert_eq!(people, case.published());
+    Ok(())
+}
+
+fn check_numbers(case: &Case, report: &Report, table: &Table, dir: &Path) -> Result<(), TestCaseError> {
+    let written = &report.manifest.content;
+    let text = serde_json::to_string_pretty(written).unwrap() + "\n";
+    prop_assert!(std::fs::read_to_string(dir.join("out.release.json")).unwrap() == text, "another manifest");
+    let (read, published) = (case.people.len() as u64, case.published().len() as u64);
+    let counted = serde_json::json!({
+        "read": read, "dropped_missing": read - published, "suppressed": 0, "published": published,
+    });
+    prop_assert_eq!(&written["records"], &counted);
+    let quasi: Vec<&str> = case.quasi.iter().map(|&c| COLUMNS[c].name).collect();
+    let sizes = table.groups(&quasi);
+    prop_assert_eq!(written["groups"].as_u64(), Some(sizes.len() as u64));
+    let squares: u64 = sizes.iter().map(|n| n * n).sum();
+    prop_assert_eq!(written["metrics"]["discernibility"].as_f64(), Some(squares as f64));
+    prop_assert_eq!(&written["models"][0]["holds"], &Json::Bool(true));
+    let least = *sizes.iter().min().unwrap();
+    prop_assert_eq!(written["models"][0]["margin"].as_f64(), Some(least as f64 - case.k as f64));
+    let bytes = std::fs::read(dir.join("out.csv")).unwrap();
+    let digest = format!("blake3:{}", blake3::hash(&bytes).to_hex());
+    prop_assert_eq!(written["digest"].as_str(), Some(digest.as_str()));
+    Ok(())
+}
+
+fn check_again(job: &Job, report: &Report, dir: &Path) -> Result<(), TestCaseError> {
+    let release = dir.join("out.csv");
+    let measured = measure(job, &release, &Silent).unwrap();
+    prop_assert!(alike(&measured.to_json()["metrics"], &report.manifest.content["metrics"]), "other metrics");
+    // Once with the job, once with nothing but the manifest beside the release.
+    let mut asked = job.clone();
+    asked.output = None;
+    for mut asked in [asked, Job::default()] {
+        asked.input.paths = vec![release.clone()];
+        let checked = verify(&asked, &Silent).unwrap();
+        prop_assert!(checked.holds());
+        prop_assert_eq!(checked.digest_matches, Some(true));
+        prop_assert_eq!(checked.verification.groups, report.verification.groups);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn a_release_keeps_its_promise_its_records_and_its_word(case in cases()) {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        case.write(dir, 0..case.people.len());
+        std::fs::write(dir.join("out.csv"), OLD).unwrap();
+        let job = case.parsed(dir, "out.csv");
+        let published = case.published().len() as u64;
+        match anonymize(&job, &Silent) {
+            Ok(report) => {
+                prop_assert!(published >= case.k);
+                let table = read(&dir.join("out.csv"));
+                check_table(&case, &table)?;
+                check_numbers(&case, &report, &table, dir)?;
+                check_again(&job, &report, dir)?;
+                prop_assert_eq!(listing(dir), ["out.csv", "out.release.json", "people-in.csv"]);
+            }
+            Err(error) => {
+                let expected = match published {
+                    _ if case.lacks_values() => Fault::Input,
+                    0 => Fault::Input,
+                    n if n < case.k => Fault::Unsatisfiable,
+                    _ => return Err(TestCaseError::fail(format!("{:?}: {error}", error.fault()))),
+                };
+                prop_assert_eq!(error.fault(), expected, "{}", error);
+                prop_assert_eq!(std::fs::read_to_string(dir.join("out.csv")).unwrap(), OLD);
+                prop_assert_eq!(listing(dir), ["out.csv", "people-in.csv"]);
+            }
+        }
+    }
+}
