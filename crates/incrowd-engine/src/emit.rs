@@ -4,16 +4,17 @@
 use std::sync::mpsc;
 
 use incrowd_core::{GroupId, Plan, Progress, Result};
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::order::{Shuffled, Sorted, generator};
+use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
 use crate::sink::{Block, Renderer, Rows, Sink};
 use crate::{Content, Order, Output};
 
 /// Blocks that are rendered at once.
 const WINDOW: usize = 32;
+
+/// Lines whose groups are touched before they are written.
+const TOUCHED: usize = 64;
 
 /// Texts of a column in the spelling of the sink.
 #[derive(Debug, Default)]
@@ -99,7 +100,7 @@ struct Lines<'a> {
     /// For each group the text before, between and after the sensitive columns, delimiters included.
     segments: Vec<u8>,
     /// Where each segment ends.
-    ends: Vec<usize>,
+    ends: Vec<u64>,
     /// The published positions of the sensitive columns, and their positions among the sensitive ones.
     sensitive: Vec<(usize, usize)>,
 }
@@ -118,41 +119,60 @@ impl<'a> Lines<'a> {
                     lines.segments.push(delimiter);
                 }
                 if let Content::Sensitive(_) = content {
-                    lines.ends.push(lines.segments.len());
+                    lines.ends.push(lines.segments.len() as u64);
                 } else {
                     let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or_default();
                     lines.segments.extend_from_slice(cell);
                 }
             }
             lines.segments.push(b'\n');
-            lines.ends.push(lines.segments.len());
+            lines.ends.push(lines.segments.len() as u64);
         }
         lines
     }
 
-    /// Rows are gathered before they are written, so that the processor can wait for many of them at once.
-    fn render(&self, rows: &[u32]) -> Vec<u8> {
-        let plan = self.cells.plan;
-        let mut gathered = Vec::with_capacity(rows.len() * (1 + self.sensitive.len()));
-        for &row in rows {
-            gathered.push(self.cells.row(row).1.0);
-            let codes = plan.dataset().sensitive_codes(row as usize);
-            gathered.extend(self.sensitive.iter().map(|&(_, s)| codes[s]));
-        }
-        let groups = plan.partition().groups().max(1);
+    /// What must be known of a row to write its line.
+    fn look(&self, row: usize, out: &mut Vec<u32>) {
+        out.push(self.cells.row(row as u32).1.0);
+        let codes = self.cells.plan.dataset().sensitive_codes(row);
+        out.extend(self.sensitive.iter().map(|&(_, s)| codes[s]));
+    }
+
+    /// How many numbers a look has, which is also how many segments a group has.
+    fn width(&self) -> usize {
+        1 + self.sensitive.len()
+    }
+
+    fn start(&self, segment: usize) -> usize {
+        if segment == 0 { 0 } else { self.ends[segment - 1] as usize }
+    }
+
+    fn render(&self, looks: &[u32]) -> Vec<u8> {
+        let width = self.width();
+        let records = looks.len() / width;
+        let groups = self.cells.plan.partition().groups().max(1);
         let mut out =
-            Vec::with_capacity(rows.len() * (self.segments.len() / groups + 16 * self.sensitive.len() + 8));
-        let per_group = 1 + self.sensitive.len();
-        for row in gathered.chunks_exact(per_group) {
-            let mut segment = row[0] as usize * per_group;
-            let mut start = if segment == 0 { 0 } else { self.ends[segment - 1] };
-            for (&(column, _), &code) in self.sensitive.iter().zip(&row[1..]) {
-                out.extend_from_slice(&self.segments[start..self.ends[segment]]);
-                out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or_default());
-                start = self.ends[segment];
-                segment += 1;
+            Vec::with_capacity(records * (self.segments.len() / groups + 16 * self.sensitive.len() + 8));
+        for block in looks.chunks(TOUCHED * width) {
+            // Groups lie anywhere in memory. Touching those of a block first lets the processor wait for all at once.
+            let touch = |look: &[u32]| {
+                let start = self.start(look[0] as usize * width);
+                let next = self.segments.get(start + 64).copied().unwrap_or(0);
+                self.segments.get(start).copied().unwrap_or(0) ^ next
+            };
+            std::hint::black_box(block.chunks_exact(width).fold(0, |sum, look| sum ^ touch(look)));
+            for look in block.chunks_exact(width) {
+                let mut segment = look[0] as usize * width;
+                let mut start = self.start(segment);
+                for (&(column, _), &code) in self.sensitive.iter().zip(&look[1..]) {
+                    let end = self.ends[segment] as usize;
+                    out.extend_from_slice(&self.segments[start..end]);
+                    out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or_default());
+                    start = end;
+                    segment += 1;
+                }
+                out.extend_from_slice(&self.segments[start..self.ends[segment] as usize]);
             }
-            out.extend_from_slice(&self.segments[start..self.ends[segment]]);
         }
         out
     }
@@ -239,50 +259,50 @@ pub(crate) fn emit(
     progress: &dyn Progress,
 ) -> Result<u64> {
     let cells = Cells::new(plan, output, renderer);
-    let records = published(plan);
-    match output.order {
-        Order::Shuffled => {
-            let mut buckets = Shuffled::new(records, generator());
-            let next = || {
-                let rng = buckets.fork();
-                buckets.next().map(|rows| (rows, Some(rng)))
-            };
-            write_all(&cells, next, renderer, sink, progress)
+    match renderer {
+        Renderer::Text { delimiter, .. } => {
+            let lines = Lines::new(&cells, *delimiter);
+            let render = |looks: Vec<u32>| Ok(Block::Text(lines.render(&looks)));
+            let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
+            write_all(plan, output.order, lines.width(), &look, &render, sink, progress)
         }
-        Order::Sorted => {
-            let ranks = ranks(plan);
-            let mut rows: Vec<(u32, u64)> = records
-                .iter()
-                .enumerate()
-                .filter(|(_, n)| **n > 0)
-                .map(|(row, &n)| (row as u32, n))
-                .collect();
-            rows.sort_by_key(|&(row, _)| ranks[row as usize]);
-            let mut buckets = Sorted::new(rows);
-            write_all(&cells, || buckets.next().map(|rows| (rows, None)), renderer, sink, progress)
+        Renderer::Typed(_) => {
+            let render = |rows: Vec<u32>| renderer.render(&Bucket { cells: &cells, rows });
+            let look = |row: usize, out: &mut Vec<u32>| out.push(row as u32);
+            write_all(plan, output.order, 1, &look, &render, sink, progress)
         }
     }
 }
 
+/// Brings the records in order, bucket by bucket, and renders the buckets on all threads.
 fn write_all(
-    cells: &Cells<'_>,
-    mut next: impl FnMut() -> Option<(Vec<u32>, Option<ChaCha20Rng>)>,
-    renderer: &Renderer,
+    plan: &Plan<'_>,
+    order: Order,
+    width: usize,
+    look: Look<'_>,
+    render: &(dyn Fn(Vec<u32>) -> Result<Block> + Sync),
     sink: Sink,
     progress: &dyn Progress,
 ) -> Result<u64> {
-    let lines = match renderer {
-        Renderer::Text { delimiter, .. } => Some(Lines::new(cells, *delimiter)),
-        Renderer::Typed(_) => None,
-    };
-    let render = |(mut rows, rng): (Vec<u32>, Option<ChaCha20Rng>)| {
-        if let Some(mut rng) = rng {
-            rows.shuffle(&mut rng);
+    let records = published(plan);
+    let (mut shuffled, mut sorted) = (None, None);
+    match order {
+        Order::Shuffled => shuffled = Some(Shuffled::new(records, look, generator())),
+        Order::Sorted => {
+            let ranks = ranks(plan);
+            let kept = records.iter().enumerate().filter(|(_, n)| **n > 0);
+            let mut rows: Vec<(u32, u64)> = kept.map(|(row, &n)| (row as u32, n)).collect();
+            rows.sort_by_key(|&(row, _)| ranks[row as usize]);
+            sorted = Some(Sorted::new(rows, look));
         }
-        match &lines {
-            Some(lines) => Ok(Block::Text(lines.render(&rows))),
-            None => renderer.render(&Bucket { cells, rows }),
+    }
+    let mut next = || match (&mut shuffled, &mut sorted) {
+        (Some(buckets), _) => {
+            let rng = buckets.fork();
+            buckets.next().map(|looks| (looks, Some(rng)))
         }
+        (_, Some(buckets)) => buckets.next().map(|looks| (looks, None)),
+        _ => None,
     };
     let mut published = 0;
     while_writing(sink, |send| {
@@ -291,9 +311,14 @@ fn write_all(
             if window.is_empty() {
                 return Ok(());
             }
-            let records: u64 = window.iter().map(|(rows, _)| rows.len() as u64).sum();
-            let blocks: Vec<Result<Block>> = window.into_par_iter().map(render).collect();
-            for block in blocks {
+            let records: u64 = window.iter().map(|(looks, _)| (looks.len() / width) as u64).sum();
+            let blocks = window.into_par_iter().map(|(mut looks, rng)| {
+                if let Some(mut rng) = rng {
+                    shuffle(&mut looks, width, &mut rng);
+                }
+                render(looks)
+            });
+            for block in blocks.collect::<Vec<Result<Block>>>() {
                 send(block?)?;
             }
             published += records;

@@ -172,10 +172,13 @@ impl Algorithm for Mondrian {
         let order = self.order(data)?;
         progress.step("dividing", Some(data.rows() as u64));
         let counted = models.iter().all(|model| model.least_records().is_some());
-        let mut space = Space::load(data, !counted, self.cut == Cut::Relaxed);
-        let splitter = Splitter::new(data, models, self, order, space.stride(), progress);
-        let leaves = splitter.run(&mut space);
-        drop(space);
+        let leaves = if space::is_narrow(data) {
+            let mut space: Space<u16> = Space::load(data, !counted, self.cut == Cut::Relaxed);
+            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space)
+        } else {
+            let mut space: Space<u32> = Space::load(data, !counted, self.cut == Cut::Relaxed);
+            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space)
+        };
         collect(data, &leaves)
     }
 }

@@ -6,7 +6,7 @@ use incrowd_core::{Code, Dataset, GroupSummary, Progress};
 use rayon::prelude::*;
 
 use super::cut::{self, Candidate};
-use super::space::Space;
+use super::space::{Layout, Space, Unit};
 use super::{Cut, Dimension, Mondrian, Undersized};
 
 /// Parts below this many rows are divided by one thread.
@@ -27,14 +27,21 @@ pub(super) struct Leaves {
 
 /// A set of rows on its way to becoming groups.
 #[derive(Clone, Debug)]
-struct Part {
-    /// The tight span on each line.
-    spans: Vec<(u32, u32)>,
+struct Part<U> {
+    /// The least and the greatest code on each line.
+    lo: Vec<U>,
+    hi: Vec<U>,
     /// Lines this part may not be divided along again, because it was pooled on them.
     closed: Vec<bool>,
     records: u64,
     /// Where round robin goes on.
     turn: usize,
+}
+
+impl<U: Unit> Part<U> {
+    fn span(&self, line: usize) -> (u32, u32) {
+        (self.lo[line].code(), self.hi[line].code())
+    }
 }
 
 /// How a part is divided: the part number of each value on a line, or of each row.
@@ -58,8 +65,7 @@ pub(super) struct Splitter<'a> {
     data: &'a Dataset,
     mondrian: &'a Mondrian,
     order: Option<Vec<usize>>,
-    width: usize,
-    stride: usize,
+    layout: Layout,
     /// Every part has at least this many records, whatever else the models ask.
     least: u64,
     /// Models that look at more than the number of records.
@@ -73,40 +79,40 @@ impl<'a> Splitter<'a> {
         models: &'a [Box<dyn BoundModel>],
         mondrian: &'a Mondrian,
         order: Option<Vec<usize>>,
-        stride: usize,
+        layout: Layout,
         progress: &'a dyn Progress,
     ) -> Self {
         let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
         let others = models.iter().filter(|m| m.least_records().is_none()).map(|m| &**m).collect();
-        Splitter { data, mondrian, order, width: data.quasi().len(), stride, least, others, progress }
+        Splitter { data, mondrian, order, layout, least, others, progress }
     }
 
     /// Divides the whole table.
-    pub(super) fn run(&self, space: &mut Space) -> Vec<Leaves> {
+    pub(super) fn run<U: Unit>(&self, space: &mut Space<U>) -> Vec<Leaves> {
         let mut part = self.no_part();
-        for row in space.rows.chunks_exact(self.stride) {
+        for row in space.rows.chunks_exact(self.layout.stride) {
             self.include(&mut part, row);
         }
         self.divide(part, &mut space.rows, &mut space.spare)
     }
 
-    fn no_part(&self) -> Part {
-        let (spans, closed) = (vec![(u32::MAX, 0); self.width], vec![false; self.width]);
-        Part { spans, closed, records: 0, turn: 0 }
+    fn no_part<U: Unit>(&self) -> Part<U> {
+        let width = self.layout.width;
+        let (lo, hi) = (vec![U::MAX; width], vec![U::default(); width]);
+        Part { lo, hi, closed: vec![false; width], records: 0, turn: 0 }
     }
 
     #[inline]
-    fn include(&self, part: &mut Part, row: &[u32]) {
-        for (span, &code) in part.spans.iter_mut().zip(row) {
-            span.0 = span.0.min(code);
-            span.1 = span.1.max(code);
-        }
-        part.records += u64::from(row[self.width]);
+    fn include<U: Unit>(&self, part: &mut Part<U>, row: &[U]) {
+        let codes = &row[..self.layout.width];
+        part.lo.iter_mut().zip(codes).for_each(|(lo, &code)| *lo = (*lo).min(code));
+        part.hi.iter_mut().zip(codes).for_each(|(hi, &code)| *hi = (*hi).max(code));
+        part.records += u64::from(self.layout.weight(row));
     }
 
     /// Divides a part whose rows are in `rows`; `spare` is as long and may be overwritten.
-    fn divide(&self, part: Part, rows: &mut [u32], spare: &mut [u32]) -> Vec<Leaves> {
-        if rows.len() / self.stride < PARALLEL_ROWS {
+    fn divide<U: Unit>(&self, part: Part<U>, rows: &mut [U], spare: &mut [U]) -> Vec<Leaves> {
+        if rows.len() / self.layout.stride < PARALLEL_ROWS {
             let mut leaves = Leaves::default();
             self.divide_here(part, rows, spare, &mut leaves);
             self.progress.advance(leaves.rows.len() as u64);
@@ -133,7 +139,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// The same on one thread, all leaves into one list.
-    fn divide_here(&self, part: Part, rows: &mut [u32], spare: &mut [u32], leaves: &mut Leaves) {
+    fn divide_here<U: Unit>(&self, part: Part<U>, rows: &mut [U], spare: &mut [U], leaves: &mut Leaves) {
         let Some(split) = self.find_split(&part, rows) else {
             return self.keep(&part, rows, leaves);
         };
@@ -146,33 +152,33 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn keep(&self, part: &Part, rows: &[u32], leaves: &mut Leaves) {
-        leaves.spans.extend_from_slice(&part.spans);
-        leaves.rows.extend(rows.chunks_exact(self.stride).map(|row| row[self.width + 1]));
+    fn keep<U: Unit>(&self, part: &Part<U>, rows: &[U], leaves: &mut Leaves) {
+        leaves.spans.extend((0..self.layout.width).map(|line| part.span(line)));
+        leaves.rows.extend(rows.chunks_exact(self.layout.stride).map(|row| self.layout.id(row)));
         leaves.ends.push(leaves.rows.len());
     }
 
     /// The first admissible division in the order of preference.
-    fn find_split(&self, part: &Part, rows: &[u32]) -> Option<Split> {
+    fn find_split<U: Unit>(&self, part: &Part<U>, rows: &[U]) -> Option<Split> {
         if part.records < 2 * self.least {
             return None;
         }
-        let open = |line: &usize| !part.closed[*line] && part.spans[*line].0 < part.spans[*line].1;
+        let open = |line: &usize| !part.closed[*line] && part.lo[*line] < part.hi[*line];
         match (&self.mondrian.dimension, &self.order) {
             (Dimension::Priority(_), Some(order)) => {
                 order.iter().copied().filter(open).find_map(|line| self.split_along(line, part, rows))
             }
             (Dimension::RoundRobin, _) => {
-                let turns = (0..self.width).map(|i| (part.turn + i) % self.width);
+                let turns = (0..self.layout.width).map(|i| (part.turn + i) % self.layout.width);
                 turns.filter(open).find_map(|line| self.split_along(line, part, rows))
             }
             _ => {
                 let cost = |line: usize| {
-                    let (lo, hi) = part.spans[line];
+                    let (lo, hi) = part.span(line);
                     self.data.quasi()[line].domain.ncp(Code(lo), Code(hi))
                 };
                 let mut lines: Vec<(usize, f64)> =
-                    (0..self.width).filter(open).map(|l| (l, cost(l))).collect();
+                    (0..self.layout.width).filter(open).map(|l| (l, cost(l))).collect();
                 // The sort is stable: of equally costly lines the first of the table is divided.
                 lines.sort_by(|a, b| b.1.total_cmp(&a.1));
                 lines.into_iter().find_map(|(line, _)| self.split_along(line, part, rows))
@@ -180,8 +186,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn split_along(&self, line: usize, part: &Part, rows: &[u32]) -> Option<Split> {
-        let (lo, hi) = part.spans[line];
+    fn split_along<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+        let (lo, hi) = part.span(line);
         match self.data.quasi()[line].domain.division(Code(lo), Code(hi)) {
             Division::Whole => None,
             Division::Anywhere if self.mondrian.cut == Cut::Relaxed => self.cut_rows(line, part, rows),
@@ -191,8 +197,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Strict cut of a line of ordered values.
-    fn cut_values(&self, line: usize, part: &Part, rows: &[u32]) -> Option<Split> {
-        let (lo, hi) = part.spans[line];
+    fn cut_values<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+        let (lo, hi) = part.span(line);
         let counts = self.count_values(line, lo, hi, rows);
         let best = if self.others.is_empty() {
             cut::balanced(counts.into_iter(), part.records, self.least)?
@@ -205,10 +211,12 @@ impl<'a> Splitter<'a> {
     }
 
     /// Records by value, ascending. A histogram where the line is short, sorting where it is long and the part small.
-    fn count_values(&self, line: usize, lo: u32, hi: u32, rows: &[u32]) -> Vec<(u32, u64)> {
+    fn count_values<U: Unit>(&self, line: usize, lo: u32, hi: u32, rows: &[U]) -> Vec<(u32, u64)> {
         let width = (hi - lo) as usize + 1;
-        let entries = rows.chunks_exact(self.stride).map(|row| (row[line], u64::from(row[self.width])));
-        if width <= 4 * (rows.len() / self.stride) + 64 {
+        let entries = rows
+            .chunks_exact(self.layout.stride)
+            .map(|row| (row[line].code(), u64::from(self.layout.weight(row))));
+        if width <= 4 * (rows.len() / self.layout.stride) + 64 {
             let mut counts: Vec<(u32, u64)> = (lo..=hi).map(|code| (code, 0)).collect();
             entries.for_each(|(code, records)| counts[(code - lo) as usize].1 += records);
             counts
@@ -224,23 +232,25 @@ impl<'a> Splitter<'a> {
 
     /// The first candidate that all models admit. The best few are tried one by one, since one of them usually is the
     /// answer; then a single scan along the line judges all.
-    fn admitted_cut(&self, line: usize, candidates: &[Candidate], rows: &[u32]) -> Option<Candidate> {
-        let total = self.summary(rows.chunks_exact(self.stride));
+    fn admitted_cut<U: Unit>(&self, line: usize, candidates: &[Candidate], rows: &[U]) -> Option<Candidate> {
+        let total = self.summary(rows.chunks_exact(self.layout.stride));
         for &candidate in candidates.iter().take(TRIED_SINGLY) {
-            let left = self.summary(rows.chunks_exact(self.stride).filter(|row| row[line] <= candidate.at));
+            let left = self.summary(
+                rows.chunks_exact(self.layout.stride).filter(|row| row[line].code() <= candidate.at),
+            );
             if self.both_admitted(&left, &total) {
                 return Some(candidate);
             }
         }
         let rest = candidates.get(TRIED_SINGLY..)?;
-        let mut sorted: Vec<&[u32]> = rows.chunks_exact(self.stride).collect();
+        let mut sorted: Vec<&[U]> = rows.chunks_exact(self.layout.stride).collect();
         sorted.sort_by_key(|row| row[line]);
         let mut ascending = rest.to_vec();
         ascending.sort_by_key(|candidate| candidate.at);
-        let (mut left, mut next) = (self.summary(std::iter::empty()), 0);
+        let (mut left, mut next) = (self.no_records(), 0);
         let mut best: Option<Candidate> = None;
         for candidate in ascending {
-            while next < sorted.len() && sorted[next][line] <= candidate.at {
+            while next < sorted.len() && sorted[next][line].code() <= candidate.at {
                 self.add(&mut left, sorted[next]);
                 next += 1;
             }
@@ -253,16 +263,19 @@ impl<'a> Splitter<'a> {
     }
 
     /// Relaxed cut: rows of equal value may part, in canonical order.
-    fn cut_rows(&self, line: usize, part: &Part, rows: &[u32]) -> Option<Split> {
-        let mut sorted: Vec<(u32, u32)> =
-            rows.chunks_exact(self.stride).enumerate().map(|(i, row)| (row[line], i as u32)).collect();
+    fn cut_rows<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+        let mut sorted: Vec<(u32, u32)> = rows
+            .chunks_exact(self.layout.stride)
+            .enumerate()
+            .map(|(i, row)| (row[line].code(), i as u32))
+            .collect();
         sorted.sort_unstable();
-        let row = |i: u32| &rows[i as usize * self.stride..][..self.stride];
+        let row = |i: u32| &rows[i as usize * self.layout.stride..][..self.layout.stride];
         let counts =
-            sorted.iter().enumerate().map(|(at, &(_, i))| (at as u32, u64::from(row(i)[self.width])));
+            sorted.iter().enumerate().map(|(at, &(_, i))| (at as u32, u64::from(self.layout.weight(row(i)))));
         let candidates = cut::all(counts, part.records, self.least);
-        let total = self.summary(rows.chunks_exact(self.stride));
-        let row_id = |at: usize| row(sorted[at].1)[self.width + 1] as usize;
+        let total = self.summary(rows.chunks_exact(self.layout.stride));
+        let row_id = |at: usize| self.layout.id(row(sorted[at].1)) as usize;
         // Rows that differ only in the spelling of a number have no canonical order and stay together.
         let alike = |a: usize, b: usize| {
             self.data.quasi_codes(a) == self.data.quasi_codes(b)
@@ -282,14 +295,14 @@ impl<'a> Splitter<'a> {
     }
 
     /// Division into the children of a taxonomy node.
-    fn part_children(
+    fn part_children<U: Unit>(
         &self,
         line: usize,
         children: &[(Code, Code)],
-        part: &Part,
-        rows: &[u32],
+        part: &Part<U>,
+        rows: &[U],
     ) -> Option<Split> {
-        let (lo, hi) = part.spans[line];
+        let (lo, hi) = part.span(line);
         let mut child_of = vec![0u32; (hi - lo) as usize + 1];
         for (child, (first, last)) in children.iter().enumerate() {
             let (first, last) = (first.0.max(lo), last.0.min(hi));
@@ -297,10 +310,10 @@ impl<'a> Splitter<'a> {
                 child_of[(first - lo) as usize..=(last - lo) as usize].fill(child as u32);
             }
         }
-        let empty = self.summary(std::iter::empty());
+        let empty = self.no_records();
         let mut summaries = vec![empty; children.len()];
-        for row in rows.chunks_exact(self.stride) {
-            self.add(&mut summaries[child_of[(row[line] - lo) as usize] as usize], row);
+        for row in rows.chunks_exact(self.layout.stride) {
+            self.add(&mut summaries[child_of[(row[line].code() - lo) as usize] as usize], row);
         }
         let populated = |child: &usize| summaries[*child].records > 0;
         let (mut strong, mut weak): (Vec<usize>, Vec<usize>) =
@@ -316,7 +329,7 @@ impl<'a> Splitter<'a> {
             };
             strong.sort_by_cached_key(key);
             let mut joining = strong.into_iter();
-            let mut pool = self.summary(std::iter::empty());
+            let mut pool = self.no_records();
             weak.iter().for_each(|&child| pool.merge(&summaries[child]));
             while !self.admitted(&pool) {
                 let smallest = joining.next()?;
@@ -338,28 +351,34 @@ impl<'a> Splitter<'a> {
     }
 
     /// Moves the rows into `spare`, part after part, each in the old order; returns the parts and their lengths.
-    fn move_rows(&self, part: &Part, split: &Split, rows: &[u32], spare: &mut [u32]) -> Vec<(Part, usize)> {
+    fn move_rows<U: Unit>(
+        &self,
+        part: &Part<U>,
+        split: &Split,
+        rows: &[U],
+        spare: &mut [U],
+    ) -> Vec<(Part<U>, usize)> {
         let line = split.line();
-        let lo = part.spans[line].0;
-        let part_of = |i: usize, row: &[u32]| match split {
-            Split::ByValue { parts, .. } => parts[(row[line] - lo) as usize] as usize,
+        let lo = part.lo[line].code();
+        let part_of = |i: usize, row: &[U]| match split {
+            Split::ByValue { parts, .. } => parts[(row[line].code() - lo) as usize] as usize,
             Split::ByRow { left, .. } => usize::from(!left[i]),
         };
         let (count, pool) = match split {
             Split::ByValue { count, pool, .. } => (*count, *pool),
             Split::ByRow { .. } => (2, None),
         };
-        let mut parts: Vec<(Part, usize)> = (0..count)
+        let mut parts: Vec<(Part<U>, usize)> = (0..count)
             .map(|n| {
                 let mut fresh = self.no_part();
                 fresh.closed.clone_from(&part.closed);
                 fresh.closed[line] |= pool == Some(n);
-                fresh.turn = (line + 1) % self.width;
+                fresh.turn = (line + 1) % self.layout.width;
                 (fresh, 0)
             })
             .collect();
-        for (i, row) in rows.chunks_exact(self.stride).enumerate() {
-            parts[part_of(i, row)].1 += self.stride;
+        for (i, row) in rows.chunks_exact(self.layout.stride).enumerate() {
+            parts[part_of(i, row)].1 += self.layout.stride;
         }
         let mut next = Vec::with_capacity(count);
         let mut start = 0;
@@ -367,24 +386,30 @@ impl<'a> Splitter<'a> {
             next.push(start);
             start += length;
         }
-        for (i, row) in rows.chunks_exact(self.stride).enumerate() {
+        for (i, row) in rows.chunks_exact(self.layout.stride).enumerate() {
             let n = part_of(i, row);
-            spare[next[n]..next[n] + self.stride].copy_from_slice(row);
-            next[n] += self.stride;
+            spare[next[n]..next[n] + self.layout.stride].copy_from_slice(row);
+            next[n] += self.layout.stride;
             self.include(&mut parts[n].0, row);
         }
         parts
     }
 
-    fn summary<'r>(&self, rows: impl Iterator<Item = &'r [u32]>) -> GroupSummary {
-        let sensitive = if self.others.is_empty() { 0 } else { self.data.sensitive().len() };
-        let mut summary = GroupSummary::empty(sensitive);
+    fn no_records(&self) -> GroupSummary {
+        GroupSummary::empty(if self.others.is_empty() { 0 } else { self.data.sensitive().len() })
+    }
+
+    fn summary<'r, U: Unit + 'r>(&self, rows: impl Iterator<Item = &'r [U]>) -> GroupSummary {
+        let mut summary = self.no_records();
         rows.for_each(|row| self.add(&mut summary, row));
         summary
     }
 
-    fn add(&self, summary: &mut GroupSummary, row: &[u32]) {
-        summary.add(u64::from(row[self.width]), &row[self.width + 2..]);
+    fn add<U: Unit>(&self, summary: &mut GroupSummary, row: &[U]) {
+        summary.records += u64::from(self.layout.weight(row));
+        for (histogram, code) in summary.sensitive.iter_mut().zip(self.layout.sensitive(row)) {
+            histogram.add(code.code(), u64::from(self.layout.weight(row)));
+        }
     }
 
     fn admitted(&self, summary: &GroupSummary) -> bool {

@@ -1,0 +1,87 @@
+//! Places where a release cannot go.
+
+use crate::room::Room;
+
+fn refuses(room: &Room, output: &str, says: &[&str]) {
+    room.refuses(&format!("anonymize people.csv --quasi age,zip -k 2 {output}")).exits(2).says(says);
+}
+
+#[test]
+fn a_directory_that_does_not_exist_is_not_made() {
+    let room = Room::with_old_release();
+    let says = &["cannot write `no/such/out.csv`", "its directory does not exist"];
+    refuses(&room, "-o no/such/out.csv", says);
+}
+
+#[test]
+fn a_directory_is_no_output() {
+    let room = Room::with_old_release();
+    room.write("releases.csv/old.csv", "old\n");
+    refuses(&room, "-o releases.csv", &["`releases.csv` is a directory", "name a file in it"]);
+}
+
+#[test]
+fn a_path_through_a_file_is_no_output() {
+    let room = Room::with_old_release();
+    refuses(&room, "-o people.csv/out.csv", &["cannot write `people.csv/out.csv`", "not a directory"]);
+}
+
+#[test]
+fn the_input_is_never_the_output() {
+    let room = Room::with_old_release();
+    std::fs::create_dir(room.path().join("sub")).unwrap();
+    for output in ["people.csv", "./people.csv", "sub/../people.csv"] {
+        refuses(&room, &format!("-o {output}"), &["the output is an input file"]);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("people.csv", room.path().join("link.csv")).unwrap();
+        refuses(&room, "-o link.csv", &["the output is an input file"]);
+    }
+}
+
+#[test]
+fn one_of_several_inputs_is_never_the_output() {
+    let room = Room::with_old_release();
+    room.write("more.csv", crate::room::PEOPLE);
+    // The second is a pattern, which matches `people.csv` and `more.csv`.
+    for inputs in ["people.csv more.csv", "*o*e*.csv"] {
+        let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o more.csv");
+        room.refuses(&typed).exits(2).says(&["the output is an input file"]);
+        let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o out.csv --manifest more.csv");
+        room.refuses(&typed).exits(2).says(&["the manifest would overwrite an input file"]);
+    }
+}
+
+#[test]
+fn an_unknown_extension_comes_with_those_that_are_known() {
+    let room = Room::with_old_release();
+    for name in ["out.xlsx", "out", "out.csv.bz2", "out.parquet.gz"] {
+        let says = &[&*format!("cannot tell the format of `{name}`"), ".csv.gz", ".parquet", ".arrow"];
+        refuses(&room, &format!("-o {name}"), says);
+    }
+}
+
+#[test]
+fn a_release_needs_a_place() {
+    let room = Room::with_old_release();
+    refuses(&room, "", &["does not say where the release goes", "-o release.csv"]);
+    refuses(&room, "--order sorted", &["need an output", "-o release.csv"]);
+}
+
+#[test]
+fn a_manifest_that_cannot_be_written_stops_the_release() {
+    let room = Room::with_old_release();
+    let says = &["cannot write `no/such.json`", "its directory does not exist"];
+    refuses(&room, "-o out.csv --manifest no/such.json", says);
+    let says = &["the manifest and the release are the same file"];
+    refuses(&room, "-o out.csv --manifest out.csv", says);
+    refuses(&room, "-o out.csv --manifest ./out.csv", &["out.csv"]);
+}
+
+#[test]
+fn a_hierarchy_that_cannot_be_written_is_said() {
+    let room = Room::with_old_release();
+    let says = &["cannot write `no/zip.csv`"];
+    room.refuses("hierarchy build people.csv zip --kind mask -o no/zip.csv").exits(2).says(says);
+}

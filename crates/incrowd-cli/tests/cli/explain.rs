@@ -1,0 +1,48 @@
+//! `incrowd explain`: everything that has a name is explained.
+
+use crate::room::Room;
+
+#[test]
+fn everything_listed_is_explained() {
+    let room = Room::new();
+    let list = room.does("explain --json").json();
+    let list = list.as_array().unwrap();
+    let text = room.does("explain").stdout;
+    assert_eq!(text.lines().count(), list.len());
+    for kind in ["model", "algorithm", "metric"] {
+        assert!(list.iter().any(|entry| entry["kind"] == kind), "no {kind} is listed");
+    }
+    for entry in list {
+        let name = entry["name"].as_str().unwrap();
+        let kind = entry["kind"].as_str().unwrap();
+        assert!(text.lines().any(|l| l.starts_with(kind) && l.contains(name)), "{name} is not listed");
+        let done = room.does(&format!("explain {name}"));
+        assert_eq!(done.stderr, "", "{done}");
+        for param in entry["parameters"].as_array().unwrap() {
+            assert!(done.stdout.contains(&format!("  {} = ", param["name"].as_str().unwrap())), "{done}");
+        }
+        let paper = entry["paper"].as_str().unwrap();
+        assert!(!paper.is_empty() && !entry["about"].as_str().unwrap().is_empty());
+        done.prints(&[&format!("{name} ({kind})"), &format!("Paper: {paper}")]);
+        assert_eq!(room.does(&format!("explain {name} --json")).json(), *entry);
+    }
+}
+
+#[test]
+fn models_and_algorithms_have_limits() {
+    let room = Room::new();
+    room.does("explain k-anonymity").prints(&[
+        "Limits.",
+        "sensitive",
+        "k = a whole number from 1   (required)",
+    ]);
+    room.does("explain mondrian").prints(&["Limits.", "cut = strict | relaxed   (default: strict)"]);
+}
+
+#[test]
+fn a_near_miss_is_suggested() {
+    let room = Room::new();
+    let says = &["there is nothing called `k-anonimity`", "did you mean `k-anonymity`?"];
+    room.refuses("explain k-anonimity").exits(2).says(says);
+    room.refuses("explain whatever").exits(2).says(&["known are: k-anonymity, "]);
+}

@@ -1,0 +1,160 @@
+//! `incrowd hierarchy build | lint | show`
+
+use crate::room::Room;
+
+const TABLE: &str = "age,zip,born,country
+3,02139,2001-03-05,Peru
+17,02141,1999-12-31,Japan
+51,90210,1980-01-01,Peru
+19,02140,1981-02-03,Chile
+?,,NA,Japan
+";
+
+const TREE: &str = "America = [\"Peru\", \"Chile\"]\n[Asia]\nEast = [\"Japan\"]\n";
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("t.csv", TABLE);
+    room.write("tree.toml", TREE);
+    room
+}
+
+#[test]
+fn masks_hide_one_character_after_the_other() {
+    let room = room();
+    let masked = "02139;0213*;021**;02***;0****;*\n02140;0214*;021**;02***;0****;*\n\
+                  02141;0214*;021**;02***;0****;*\n90210;9021*;902**;90***;9****;*\n";
+    assert_eq!(room.does("hierarchy build t.csv zip --kind mask").stdout, masked);
+    room.does("hierarchy build t.csv zip --kind mask:left").prints(&["90210;*0210;**210;***10;****0;*\n"]);
+}
+
+#[test]
+fn intervals_widen_by_their_factor() {
+    let room = room();
+    let two = "3;[0, 4];[0, 9];*\n17;[15, 19];[10, 19];*\n19;[15, 19];[10, 19];*\n51;[50, 54];[50, 59];*\n";
+    assert_eq!(room.does("hierarchy build t.csv age --kind intervals:5,2").stdout, two);
+    let done = room.does("hierarchy build t.csv age --kind intervals:10,2,3,1");
+    done.prints(&["3;[1, 10];[1, 30];*\n", "51;[51, 60];[31, 60];*\n"]);
+}
+
+#[test]
+fn dates_become_months_quarters_years_and_decades() {
+    let done = room().does("hierarchy build t.csv born --kind dates");
+    done.prints(&["1999-12-31;1999-12;1999-Q4;1999;1990s;*\n", "1980-01-01;1980-01;1980-Q1;1980;1980s;*\n"]);
+}
+
+#[test]
+fn a_tree_becomes_a_line_per_value() {
+    let built = room().does("hierarchy build t.csv country --kind tree.toml").stdout;
+    for line in ["Peru;America;", "Chile;America;", "Japan;East;Asia;*"] {
+        assert!(built.contains(line), "{line}\n{built}");
+    }
+    assert_eq!(built.lines().count(), 3);
+}
+
+#[test]
+fn what_is_built_serves_like_what_it_was_built_from() {
+    for (column, kind) in
+        [("zip", "mask"), ("age", "intervals:5"), ("born", "dates"), ("country", "tree.toml")]
+    {
+        let room = room();
+        let done = room.does(&format!("hierarchy build t.csv {column} --kind {kind} -o h.csv"));
+        done.prints(&["wrote    h.csv"]);
+        room.does(&format!("hierarchy lint h.csv --table t.csv --column {column}"))
+            .prints(&["0 errors, 0 warnings"]);
+        let asked = format!("anonymize t.csv --quasi {column} -k 2 --order sorted");
+        room.does(&format!("{asked} --hierarchy {column}=h.csv -o file.csv"));
+        room.does(&format!("{asked} --hierarchy {column}={kind} -o kind.csv"));
+        assert_eq!(room.records("file.csv"), room.records("kind.csv"), "{column}");
+        let (file, kind) = (room.json("file.release.json"), room.json("kind.release.json"));
+        assert_eq!(file["groups"], kind["groups"]);
+    }
+}
+
+#[test]
+fn a_directory_of_hierarchies_is_read_by_the_names_of_its_files() {
+    let room = room();
+    room.does("hierarchy build t.csv zip --kind mask -o zip.csv");
+    room.write("h/zip.csv", room.bytes("zip.csv"));
+    room.write("h/t_hierarchy_country.toml", TREE);
+    room.does("anonymize t.csv --quasi zip,country -k 2 --hierarchies h -o r.csv");
+    let columns = &room.json("r.release.json")["job"]["columns"];
+    assert_eq!(columns["zip"]["hierarchy"], "file");
+    assert_eq!(columns["country"]["hierarchy"], "tree");
+}
+
+#[test]
+fn building_says_what_does_not_fit_and_shows_no_cell() {
+    let room = room();
+    room.write("t.csv", format!("{TABLE}S3CR3T,S3CR3T,S3CR3T,S3CR3T\n"));
+    for (column, kind, says) in [
+        ("country", "tree.toml", "column `country` has 1"),
+        ("age", "intervals:5", "column `age` holds a value that is not a number"),
+        ("born", "dates", "column `born` holds a value that is not a date"),
+        ("contry", "tree.toml", "did you mean `country`?"),
+        ("zip", "maks", "hierarchy `maks` cannot be read"),
+        ("age", "intervals:-1", "above 0"),
+    ] {
+        room.refuses(&format!("hierarchy build t.csv {column} --kind {kind} -o h.csv"))
+            .exits(2)
+            .says(&[says]);
+    }
+}
+
+#[test]
+fn lint_finds_ages_filed_under_the_wrong_interval() {
+    let room = room();
+    // The widely used age hierarchy files 20, 25, 30, … one interval too low.
+    room.write("age.csv", "19;15-19;10-19;*\n20;15-19;10-19;*\n21;20-24;20-29;*\n");
+    let done = room.does("hierarchy lint age.csv");
+    done.prints(&[
+        "warning: age.csv, line 2: label `15-19` does not contain its value `20`",
+        "0 errors, 1 warning",
+    ]);
+    let found = room.does("hierarchy lint age.csv --json").json();
+    assert_eq!((&found["findings"][0]["line"], &found["errors"]), (&2.into(), &0.into()));
+    room.write("p.csv", "age\n19\n20\n");
+    let done = room.does("anonymize p.csv --quasi age --hierarchy age=age.csv -k 1 -o r.csv");
+    done.says(&["note: hierarchy of `age`, line 2: label `15-19` does not contain its value `20`"]);
+}
+
+#[test]
+fn lint_fails_for_files_that_are_no_hierarchy() {
+    let room = room();
+    for (text, says) in [
+        ("a;A;X;*\nb;A;Y;*\n", "line 2: level 1 is not functional"),
+        ("a;A;*\na;B;*\n", "line 2: duplicate leaf `a`"),
+        ("a;A;*\nb;B;all\n", "line 2: no single root"),
+        ("a\n", "line 1: only one level"),
+        ("", "the file has no lines"),
+    ] {
+        room.write("h.csv", text);
+        room.run("hierarchy lint h.csv").exits(1).prints(&["error: h.csv", says, "1 error, "]);
+        assert!(room.run("hierarchy lint h.csv --json").exits(1).json()["errors"] == 1);
+    }
+    room.refuses("hierarchy lint none.csv").exits(2).says(&["hierarchy `none.csv` cannot be read"]);
+}
+
+#[test]
+fn lint_counts_values_of_the_table_that_are_missing() {
+    let room = room();
+    room.write("h.csv", "Peru;*\nChile;*\n");
+    let done = room.run("hierarchy lint h.csv --table t.csv --column country").exits(1);
+    done.prints(&["1 of the 3 values of column `country` are missing from the file"]);
+    room.refuses("hierarchy lint h.csv --table t.csv").exits(2).says(&["--column"]);
+    room.refuses("hierarchy lint h.csv --table t.csv --column contry").exits(2).says(&["`country`"]);
+}
+
+#[test]
+fn show_draws_the_tree() {
+    let room = room();
+    let done = room.does("hierarchy show tree.toml").prints(&["3 values", "├─ America   (2)\n│  ├─ Peru\n"]);
+    assert!(done.stdout.contains("└─ Asia   (1)\n   └─ East"), "{done}");
+    let done = room.does("hierarchy show tree.toml --depth 1");
+    assert!(!done.stdout.contains("Peru"), "{done}");
+    room.does("hierarchy show tree.toml --most 1").prints(&["└─ … 1 more"]);
+    let tree = room.does("hierarchy show tree.toml --json").json();
+    assert_eq!(tree["label"], "*");
+    assert_eq!(tree["children"][0]["children"][1], "Chile");
+    room.refuses("hierarchy show none.csv").exits(2).says(&["hierarchy `none.csv` cannot be read"]);
+}

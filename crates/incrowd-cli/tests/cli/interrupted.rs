@@ -1,0 +1,26 @@
+//! A run that is asked to stop leaves the directory as it was.
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::killed::busy_room;
+
+#[test]
+fn whoever_interrupts_a_run_finds_the_directory_as_before() {
+    let (room, _) = busy_room(30_000);
+    let before = room.files();
+    for signal in ["-INT", "-TERM"] {
+        let mut run = room.start("anonymize job.toml");
+        let began = Instant::now();
+        while room.names() == before.keys().cloned().collect::<Vec<_>>() {
+            assert!(began.elapsed() < Duration::from_secs(20), "nothing was begun");
+            assert!(run.try_wait().unwrap().is_none(), "the run ended unseen: give it more records");
+            sleep(Duration::from_millis(2));
+        }
+        let asked = Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(room.files() == before, "{signal}: {:?}", room.names());
+    }
+}

@@ -1,0 +1,25 @@
+//! The binary `incrowd` as people meet it: what is typed, what comes back, and what lies in the directory afterwards.
+
+mod room;
+
+mod bad_jobs;
+mod bad_outputs;
+mod bad_requests;
+mod bad_tables;
+mod demo;
+mod explain;
+mod formats;
+mod help;
+mod hierarchy;
+mod jobs;
+mod json;
+mod measure;
+mod missing;
+mod order;
+mod verify;
+
+#[cfg(unix)]
+mod interrupted;
+#[cfg(unix)]
+mod killed;
+mod together;
