@@ -59,12 +59,12 @@ pub(crate) enum Command {
 const ANONYMIZE_EXAMPLES: &str = "\
 Examples:
   incrowd anonymize people.csv --quasi age,sex,zip --sensitive disease -k 10 -o people.release.csv
-  incrowd anonymize adult.csv.gz --quasi age,sex,race --hierarchies hierarchies/ -k 5 -o adult.release.parquet
+  incrowd anonymize adult.csv.gz --quasi age,sex,race --hierarchies hierarchies/ -k 5 -o adult.parquet
   incrowd anonymize people.csv --quasi age,zip,born --hierarchy zip=mask --hierarchy born=dates \\
                     --hierarchy age=intervals:5 -k 10 -o people.release.csv
   incrowd anonymize job.toml
 
-A job file says the same and more; flags go before what it says:
+A job file says the same and more; flags override it:
   [input]
   path = \"people.csv\"
   [output]
@@ -303,7 +303,7 @@ pub(crate) struct DemoArgs {
     pub(crate) seed: u64,
 
     /// How many records a group has at least
-    #[arg(short, default_value_t = 10)]
+    #[arg(short, default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) k: i64,
 
     /// Which table: census or skewed

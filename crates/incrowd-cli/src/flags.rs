@@ -15,14 +15,18 @@ use crate::failure::Failure;
 pub(crate) struct Typed {
     pub(crate) job: Job,
     source: Option<JobSource>,
+    /// Parts of the job file that flags replaced; errors about them are not the file's.
+    replaced: Vec<&'static str>,
 }
 
 impl Typed {
     /// Adds the place in the job file to an error.
     pub(crate) fn locate(&self, error: Error) -> Failure {
+        let key = error.key().unwrap_or_default();
+        let replaced = self.replaced.iter().any(|part| key == *part || key.starts_with(&format!("{part}.")));
         match &self.source {
-            Some(source) => source.locate(error).into(),
-            None => error.into(),
+            Some(source) if !replaced => source.locate(error).into(),
+            _ => error.into(),
         }
     }
 
@@ -31,7 +35,7 @@ impl Typed {
         let mut typed = match &table.job {
             Some(path) => {
                 let file = job::read(path)?;
-                Typed { job: file.job, source: Some(file.source) }
+                Typed { job: file.job, source: Some(file.source), replaced: Vec::new() }
             }
             None => Typed::default(),
         };
@@ -104,6 +108,7 @@ impl Typed {
     /// Adds the promises that were typed. Typed promises replace those of the job file.
     pub(crate) fn models(&mut self, args: &ModelArgs) -> Result<()> {
         if args.k.is_some() || !args.model.is_empty() {
+            self.replaced.push("models");
             self.job.models.clear();
         }
         if let Some(k) = args.k {
@@ -131,7 +136,7 @@ impl Typed {
             ([], _) => Typed::new(&args.table)?,
             ([job], None) => {
                 let file = job::read(job)?;
-                let mut typed = Typed { job: file.job, source: Some(file.source) };
+                let mut typed = Typed { job: file.job, source: Some(file.source), replaced: Vec::new() };
                 typed.table(&args.table)?;
                 typed
             }
@@ -141,6 +146,15 @@ impl Typed {
             typed.job.input.paths = tables.into_iter().cloned().collect();
         }
         typed.models(&args.models)?;
+        if !args.set.is_empty() || args.algorithm.is_some() {
+            typed.replaced.push("algorithm");
+        }
+        if let Some(path) = &args.output
+            && typed.job.output.is_some()
+        {
+            typed.replaced.push("output");
+            typed.job.write_to(path.clone());
+        }
         if let Some(name) = &args.algorithm {
             if *name != typed.job.algorithm.name {
                 typed.job.algorithm.params.clear();
@@ -175,12 +189,20 @@ impl Typed {
         Ok(typed)
     }
 
-    /// Says which manifest belongs to the table.
-    pub(crate) fn manifest(&mut self, path: Option<&PathBuf>) {
-        // The output of a job is not what is judged; only its manifest may be.
-        self.job.output = path.map(|manifest| Output {
+    /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but
+    /// where its manifest is does.
+    pub(crate) fn judge_release(&mut self, table: &TableArgs, manifest: Option<&PathBuf>) {
+        if table.delimiter.is_none() {
+            self.job.input.delimiter = None;
+        }
+        if table.format.is_none() {
+            self.job.input.format = None;
+        }
+        let stated = self.job.output.take().and_then(|output| output.manifest);
+        let manifest = manifest.cloned().or(stated);
+        self.job.output = manifest.map(|manifest| Output {
             path: PathBuf::new(),
-            manifest: Some(manifest.clone()),
+            manifest: Some(manifest),
             order: Order::default(),
         });
     }
@@ -188,7 +210,14 @@ impl Typed {
 
 fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {
     let pair = |text: &'a String| {
-        text.split_once('=').ok_or_else(|| Error::job(format!("{flag} {text}: write {flag} COLUMN=VALUE")))
+        text.split_once('=').ok_or_else(|| {
+            let form = match flag {
+                "--model" => "NAME:PARAMETER=VALUE",
+                "--set" => "OPTION=VALUE",
+                _ => "COLUMN=VALUE",
+            };
+            Error::job(format!("{flag} {text}: write {flag} {form}"))
+        })
     };
     given.iter().map(pair).collect()
 }

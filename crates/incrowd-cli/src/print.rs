@@ -2,6 +2,26 @@
 
 use comfy_table::{CellAlignment, Table};
 
+/// Prints a line of the result.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::print::say_raw(&format!("{}\n", format_args!($($text)*))) };
+}
+pub(crate) use say;
+
+/// Prints part of the result. Whoever closes the pipe early has seen enough; a full disk is an error.
+pub(crate) fn say_raw(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            // As a shell reports a program that a closed pipe ended.
+            std::process::exit(141);
+        }
+        eprintln!("error: cannot write the result: {error}");
+        std::process::exit(2);
+    }
+}
+
 /// How much to say, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Talk {
@@ -20,7 +40,7 @@ impl Talk {
 
     /// The result as JSON.
     pub(crate) fn print_json(&self, value: &serde_json::Value) {
-        println!("{value:#}");
+        say!("{value:#}");
     }
 }
 

@@ -39,6 +39,19 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     Error::resources(format!("cannot write `{file}`: {says}"))
 }
 
+/// Whether `path` is still the name of `file`.
+#[cfg(unix)]
+fn still_there(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |m: std::fs::Metadata| (m.dev(), m.ino());
+    matches!((file.metadata().map(id), std::fs::metadata(path).map(id)), (Ok(a), Ok(b)) if a == b)
+}
+
+#[cfg(not(unix))]
+fn still_there(_: &File, _: &Path) -> bool {
+    true
+}
+
 impl Pending {
     /// Starts a file for `target`. Fails if it could not be put there, or if another run is writing it.
     pub fn create(target: &Path) -> Result<Pending> {
@@ -49,21 +62,27 @@ impl Pending {
         };
         let temporary = target.with_file_name(format!(".{}.incrowd-partial", name.to_string_lossy()));
         let failed = |e: std::io::Error| unwritable(target, &e);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&temporary)
-            .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::resources(format!("another run is writing `{}`", target.display())));
+        let file = loop {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&temporary)
+                .map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::resources(format!("another run is writing `{}`", target.display())));
+                }
+                // Some file systems know no locks; then two runs must not be started at once.
+                Err(TryLockError::Error(_)) => {}
             }
-            // Some file systems know no locks; then two runs must not be started at once.
-            Err(TryLockError::Error(_)) => {}
-        }
+            // Between opening and locking, the run that had the lock may have put this very file in place.
+            if still_there(&file, &temporary) {
+                break file;
+            }
+        };
         if let Ok(mut under_way) = UNDER_WAY.lock() {
             under_way.push(temporary.clone());
         }
@@ -93,14 +112,27 @@ impl Pending {
     }
 
     /// Puts the file in place, replacing what was there, all at once.
-    pub fn publish(mut self) -> Result<()> {
-        self.sync()?;
-        std::fs::rename(&self.temporary, &self.target).map_err(|e| unwritable(&self.target, &e))?;
-        self.published = true;
-        // The rename itself must survive a power failure; where directories cannot be synced, it is up to the system.
-        let directory = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(directory) = File::open(directory) {
-            directory.sync_all().ok();
+    pub fn publish(self) -> Result<()> {
+        Self::publish_all([self])
+    }
+
+    /// Puts files in place that belong together. All bytes are on disk before the first rename, and nothing but renames
+    /// lies between the first file and the last.
+    pub fn publish_all<const N: usize>(mut files: [Pending; N]) -> Result<()> {
+        for file in &files {
+            file.sync()?;
+        }
+        for file in &mut files {
+            std::fs::rename(&file.temporary, &file.target).map_err(|e| unwritable(&file.target, &e))?;
+            file.published = true;
+        }
+        // The renames must survive a power failure; where directories cannot be synced, it is up to the system.
+        for file in &files {
+            let directory =
+                file.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if let Ok(directory) = File::open(directory) {
+                directory.sync_all().ok();
+            }
         }
         Ok(())
     }

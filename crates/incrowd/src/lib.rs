@@ -45,5 +45,14 @@ pub use pipeline::{Report, anonymize};
 pub use setup::{Setup, column_values};
 pub use verify::{Checked, verify};
 
+/// Writes a file all at once: it is either not there or complete.
+pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {
+    use std::io::Write;
+    let pending = incrowd_engine::Pending::create(path)?;
+    let failed = |e| Error::resources(format!("cannot write `{}`: {e}", path.display()));
+    pending.writer()?.write_all(bytes).map_err(failed)?;
+    pending.publish()
+}
+
 /// The core crate, for those who build their own tools from its vocabulary.
 pub use incrowd_core as core;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_audit::Verification;
 use incrowd_core::metric::Tally;
-use incrowd_core::{Error, Plan, Progress, Result};
+use incrowd_core::{Error, HierarchySpec, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
 
 use crate::job::Job;
@@ -36,7 +36,11 @@ pub struct Report {
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(job, engine.columns())?;
-    let inputs: Vec<PathBuf> = engine.files().map(Path::to_owned).collect();
+    let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
+        Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
+        _ => None,
+    });
+    let inputs: Vec<PathBuf> = engine.files().map(Path::to_owned).chain(hierarchies).collect();
     let mut pending = target(job, &inputs)?;
 
     let folded = engine.fold(&setup.fold_spec(), progress)?;
@@ -100,10 +104,10 @@ fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
             .help("say where it goes with --manifest, or [output] manifest")
             .at("output.manifest"));
     }
-    let pending = Pending::create(&output.path).map_err(|e| e.at("output.path"))?;
-    if manifest == output.path {
+    if std::path::absolute(&manifest).ok() == std::path::absolute(&output.path).ok() {
         return Err(Error::job("the manifest and the release are the same file").at("output.manifest"));
     }
+    let pending = Pending::create(&output.path).map_err(|e| e.at("output.path"))?;
     drop(Pending::create(&manifest).map_err(|e| e.at("output.manifest"))?);
     Ok(pending)
 }

@@ -45,7 +45,7 @@ impl Release<Unchecked> {
     ) -> Result<Release<Verified>> {
         let format = Some(Format::of_path(self.pending.target())?);
         let quasi: Vec<&str> = domains.iter().map(|q| q.name.as_str()).collect();
-        let delimiter = tabs(self.pending.target()).then_some(b'\t').or(Some(b','));
+        let delimiter = Some(delimiter(self.pending.target()));
         let options = Options { format, delimiter, digest: true };
         let read = read(self.pending.path(), &options, &quasi, sensitive, promises, progress)?;
         // A header of text is read without the blanks around its names.
@@ -75,12 +75,14 @@ impl Release<Unchecked> {
 impl Release<Verified> {
     /// Puts the release in place, then its manifest.
     pub(crate) fn publish(self, manifest: Manifest) -> Result<()> {
-        // The manifest is on disk before anything is put in place, so that only two renames remain.
-        self.pending.sync()?;
         let manifest = manifest.write()?;
-        self.pending.publish()?;
-        manifest.publish()
+        Pending::publish_all([self.pending, manifest])
     }
+}
+
+/// The delimiter incrowd writes into a file of that name.
+pub(crate) fn delimiter(path: &std::path::Path) -> u8 {
+    if tabs(path) { b'\t' } else { b',' }
 }
 
 fn tabs(path: &std::path::Path) -> bool {

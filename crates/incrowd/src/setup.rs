@@ -61,9 +61,16 @@ impl Setup {
     pub fn new(job: &Job, columns: &[String]) -> Result<Setup> {
         for (name, _) in &job.columns {
             if !columns.contains(name) {
-                return Err(Error::job(format!("the table has no column `{name}`"))
-                    .help_near(name, columns.iter().map(String::as_str))
-                    .at(format!("columns.{name}")));
+                let error =
+                    Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
+                // Of a file without a header the names would be somebody's cells, so they are listed only if some fit.
+                let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
+                let near = incrowd_core::near_miss(name, columns.iter().map(String::as_str));
+                return Err(if some_fit || near.is_some() {
+                    error.help_near(name, columns.iter().map(String::as_str))
+                } else {
+                    error.help("the first line of a table names its columns: does the file have a header?")
+                });
             }
         }
         let mut dropped = Vec::new();

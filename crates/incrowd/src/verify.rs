@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
 use crate::manifest::{default_path, judgement_json};
-use crate::release::read;
+use crate::release::{delimiter, read};
 use crate::setup;
 
 /// What was found out about a published table.
@@ -63,7 +63,12 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     }
     let promises: Vec<Promise> = setup::promises(&job)?;
     let sensitive = named(&job, RoleName::Sensitive);
-    let back = read(path, &setup::options(&job.input)?, &quasi, &sensitive, &promises, progress)?;
+    let mut options = setup::options(&job.input)?;
+    if manifest.is_some() && options.delimiter.is_none() {
+        // What incrowd wrote need not be sniffed.
+        options.delimiter = Some(delimiter(path));
+    }
+    let back = read(path, &options, &quasi, &sensitive, &promises, progress)?;
     if back.folded.records() == 0 {
         return Err(Error::input("the table has no records"));
     }

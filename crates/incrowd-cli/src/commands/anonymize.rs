@@ -7,7 +7,7 @@ use incrowd::Report;
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, thousands};
+use crate::print::{Talk, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -48,7 +48,7 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
 /// The report as text.
 pub(crate) fn print(report: &Report, path: &str) {
     let records = report.records;
-    println!(
+    say!(
         "release  {path}   {} of {} records in {} groups",
         thousands(records.published),
         thousands(records.read),
@@ -57,18 +57,18 @@ pub(crate) fn print(report: &Report, path: &str) {
     if records.dropped_missing > 0 {
         let columns: Vec<String> =
             report.missing.iter().map(|(c, n)| format!("{c} {}", thousands(*n))).collect();
-        println!(
+        say!(
             "         {} dropped for a missing value ({}); on_missing = \"keep\" keeps them",
             thousands(records.dropped_missing),
             columns.join(", ")
         );
     }
     if records.suppressed > 0 {
-        println!("         {} suppressed", thousands(records.suppressed));
+        say!("         {} suppressed", thousands(records.suppressed));
     }
     let width = report.verification.judgements.iter().map(|j| j.title.len()).max().unwrap_or(0);
     for (i, judgement) in report.verification.judgements.iter().enumerate() {
-        println!(
+        say!(
             "{}   {:width$}   holds   {} {}",
             if i == 0 { "verify" } else { "      " },
             judgement.title,
@@ -77,7 +77,7 @@ pub(crate) fn print(report: &Report, path: &str) {
         );
     }
     let metric = |name: &str| report.manifest.content["metrics"][name].as_f64().unwrap_or(0.0);
-    println!(
+    say!(
         "cost     NCP {:.4}   information loss {:.4} per column   average group {:.1}",
         metric("ncp"),
         metric("information_loss_per_column"),
@@ -85,6 +85,6 @@ pub(crate) fn print(report: &Report, path: &str) {
     );
     let columns =
         report.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, report.tally.column_ncp(c)));
-    println!("         {}", columns.collect::<Vec<_>>().join("   "));
-    println!("manifest {}", report.manifest.path.display());
+    say!("         {}", columns.collect::<Vec<_>>().join("   "));
+    say!("manifest {}", report.manifest.path.display());
 }

@@ -6,16 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use incrowd::{Embedded, Engine, Error, FoldSpec, Options, Progress, Result};
+use serde_json::json;
+
 use incrowd_synth::{Role, Synth, Table, hierarchy};
 
 use crate::args::DemoArgs;
 use crate::commands;
 use crate::failure::Failure;
-use crate::print::{Talk, thousands};
+use crate::print::{Talk, say, thousands};
 use crate::progress::Bar;
 
 const FILES: [&str; 5] =
     ["people.csv", "people.release.csv", "people.release.json", "job.toml", "hierarchies"];
+
+/// By this a directory is known to be the demo's.
+const FIRST_LINE: &str = "# A job of the incrowd demo. Relative paths are relative to this file.";
 
 pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let table: Table = args.table.parse().map_err(|_| {
@@ -26,9 +31,12 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     make(args, table, &quasi, talk)?;
     let job_path = args.dir.join("job.toml");
     if args.data_only {
-        if !talk.json {
-            println!("wrote    {}   {} people", args.dir.join("people.csv").display(), thousands(args.rows));
-            println!("next     incrowd anonymize {}", job_path.display());
+        if talk.json {
+            let files = json!({ "table": args.dir.join("people.csv"), "job": job_path, "rows": args.rows });
+            talk.print_json(&files);
+        } else {
+            say!("wrote    {}   {} people", args.dir.join("people.csv").display(), thousands(args.rows));
+            say!("next     incrowd anonymize {}", job_path.display());
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -43,30 +51,30 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
         talk.print_json(&report.manifest.content);
         return Ok(ExitCode::from(u8::from(!checked.holds())));
     }
-    println!(
+    say!(
         "people   {}   {} people who do not exist",
         args.dir.join("people.csv").display(),
         thousands(args.rows)
     );
-    println!(
+    say!(
         "risk     {} of them are the only one with their {}: whoever knows these finds the person",
         thousands(unique),
         quasi.join(", ")
     );
-    println!();
+    say!("");
     commands::anonymize::print(&report, &release.display().to_string());
-    println!();
+    say!("");
     let groups = report.verification.judgements.first().map_or(0.0, |j| j.have);
-    println!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);
-    println!("The release was read back from disk and checked before it was put in place.");
-    println!("\nbefore");
+    say!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);
+    say!("The release was read back from disk and checked before it was put in place.");
+    say!("\nbefore");
     head(&args.dir.join("people.csv"))?;
-    println!("after (in random order)");
+    say!("after (in random order)");
     head(&release)?;
-    println!("\nThe job is {}; change k and run it again:", job_path.display());
-    println!("  incrowd anonymize {}", job_path.display());
-    println!("  incrowd verify {}", release.display());
-    println!("  incrowd explain k-anonymity");
+    say!("\nThe job is {}; change k and run it again:", job_path.display());
+    say!("  incrowd anonymize {}", job_path.display());
+    say!("  incrowd verify {}", release.display());
+    say!("  incrowd explain k-anonymity");
     Ok(ExitCode::from(u8::from(!checked.holds())))
 }
 
@@ -91,7 +99,9 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
                 !FILES.iter().any(|f| e.file_name().to_string_lossy().trim_start_matches('.').starts_with(f))
             })
         };
-        if entries.into_iter().any(foreign) {
+        let entries: Vec<_> = entries.collect();
+        let own = fs::read_to_string(args.dir.join("job.toml")).is_ok_and(|job| job.starts_with(FIRST_LINE));
+        if !entries.is_empty() && (!own || entries.into_iter().any(foreign)) {
             return Err(Error::job(format!("`{}` holds files that are not the demo's", args.dir.display()))
                 .help("choose another directory with --dir"));
         }
@@ -106,9 +116,9 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
         .write_csv_with(&mut out, &mut |rows| bar.advance(rows))
         .and_then(|()| out.flush())
         .map_err(failed(&people))?;
-    let mut job = String::from(
-        "# A job of the incrowd demo. Relative paths are relative to this file.\n\
-         [input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
+    let mut job = String::from(FIRST_LINE);
+    job.push_str(
+        "\n[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
          [output]\npath = \"people.release.csv\"\n\n[columns]\n",
     );
     for column in table.columns() {
@@ -149,7 +159,7 @@ fn head(path: &Path) -> Result<()> {
     use io::BufRead;
     let file = fs::File::open(path).map_err(|e| Error::resources(format!("`{}`: {e}", path.display())))?;
     for line in io::BufReader::new(file).lines().take(4).map_while(io::Result::ok) {
-        println!("  {line}");
+        say!("  {line}");
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::print::Talk;
+use crate::print::{Talk, say};
 
 /// One entry of any list.
 struct Entry {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
             talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
-                println!("{:<10} {:<20} {}", entry.kind, entry.name, first_sentence(entry.about));
+                say!("{:<10} {:<20} {}", entry.kind, entry.name, first_sentence(entry.about));
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -90,23 +90,23 @@ fn takes(kind: ParamKind) -> String {
 }
 
 fn print(entry: &Entry) {
-    println!("{} ({})\n", entry.name, entry.kind);
-    println!("{}", wrapped(entry.about));
+    say!("{} ({})\n", entry.name, entry.kind);
+    say!("{}", wrapped(entry.about));
     if let Some(limits) = entry.limits {
-        println!("\nLimits. {}", wrapped(limits));
+        say!("\nLimits. {}", wrapped(limits));
     }
     if !entry.params.is_empty() {
-        println!("\nParameters");
+        say!("\nParameters");
         for param in entry.params {
             let default = match param.default {
                 None => "required".to_owned(),
                 Some("") => "default: none".to_owned(),
                 Some(word) => format!("default: {word}"),
             };
-            println!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
+            say!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
         }
     }
-    println!("\nPaper: {} (docs/papers.md)", entry.paper);
+    say!("\nPaper: {} (docs/papers.md)", entry.paper);
 }
 
 /// Breaks lines at 96 columns.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::{HierarchyArgs, HierarchyCommand};
 use crate::failure::Failure;
 use crate::flags;
-use crate::print::{Talk, thousands};
+use crate::print::{Talk, say, say_raw, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &HierarchyArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -45,13 +45,24 @@ fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Ta
         return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
     }
     let text = arx::write(&taxonomy);
+    if talk.json {
+        talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
+    }
     match output {
-        None => print!("{text}"),
+        None if talk.json => {}
+        None => say_raw(&text),
         Some(path) => {
-            std::fs::write(path, text)
-                .map_err(|e| Error::resources(format!("cannot write `{}`: {e}", path.display())))?;
+            if matches!((path.canonicalize(), table.canonicalize()), (Ok(a), Ok(b)) if a == b) {
+                return Err(
+                    Error::job("the output is the table itself").help("write the hierarchy to another file")
+                );
+            }
+            incrowd::write_file(path, text.as_bytes())?;
+            if talk.json {
+                return Ok(ExitCode::SUCCESS);
+            }
             let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
-            println!("wrote    {}   {leaves} values, {levels} levels", path.display());
+            say!("wrote    {}   {leaves} values, {levels} levels", path.display());
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -91,11 +102,12 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<
     } else {
         for finding in &findings {
             let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
-            println!("{severity}: {}, {finding}", file.display());
+            say!("{severity}: {}, {finding}", file.display());
         }
         let warnings = findings.len() - errors;
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        println!("{lines} lines, {errors} error{}, {warnings} warning{}", s(errors), s(warnings));
+        let what = if lines > 0 { format!("{lines} lines, ") } else { String::new() };
+        say!("{what}{errors} error{}, {warnings} warning{}", s(errors), s(warnings));
     }
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
@@ -106,7 +118,7 @@ fn show(file: &Path, depth: usize, most: usize, talk: Talk) -> Result<ExitCode> 
         talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
         return Ok(ExitCode::SUCCESS);
     }
-    println!(
+    say!(
         "{}   {} values, {} levels",
         taxonomy.label(taxonomy.root()),
         taxonomy.leaves(),
@@ -125,11 +137,11 @@ fn branches(taxonomy: &Taxonomy, node: NodeId, depth: usize, most: usize, indent
         let last = i + 1 == children.len();
         let inner = !taxonomy.children(child).is_empty();
         let count = if inner { format!("   ({})", taxonomy.width(child)) } else { String::new() };
-        println!("{indent}{}{}{count}", if last { "└─ " } else { "├─ " }, taxonomy.label(child));
+        say!("{indent}{}{}{count}", if last { "└─ " } else { "├─ " }, taxonomy.label(child));
         branches(taxonomy, child, depth - 1, most, &format!("{indent}{}", if last { "   " } else { "│  " }));
     }
     if children.len() > most {
-        println!("{indent}└─ … {} more", children.len() - most);
+        say!("{indent}└─ … {} more", children.len() - most);
     }
 }
 

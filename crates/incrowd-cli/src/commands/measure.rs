@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::args::MeasureArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, table, thousands};
+use crate::print::{Talk, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -28,6 +28,6 @@ pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
     for column in &tally.columns {
         rows.push(vec![format!("ncp of {}", column.name), number(tally.column_ncp(column))]);
     }
-    println!("{}", table(rows));
+    say!("{}", table(rows));
     Ok(ExitCode::SUCCESS)
 }

@@ -7,13 +7,13 @@ use incrowd::Checked;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, thousands};
+use crate::print::{Talk, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.models(&args.models)?;
-    typed.manifest(args.manifest.as_ref());
+    typed.judge_release(&args.table, args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
     let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if talk.json {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
 
 pub(crate) fn print(checked: &Checked, path: &str) {
     let verification = &checked.verification;
-    println!(
+    say!(
         "table    {path}   {} records in {} groups",
         thousands(verification.records),
         thousands(verification.groups)
@@ -34,9 +34,9 @@ pub(crate) fn print(checked: &Checked, path: &str) {
     for judgement in &verification.judgements {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {
-            println!("verify   {title}   holds   {what} {have}");
+            say!("verify   {title}   holds   {what} {have}");
         } else {
-            println!(
+            say!(
                 "verify   {title}   FAILS   {what} {have}, needs {}; {} of {} groups fail",
                 number(judgement.need),
                 thousands(judgement.failing),
@@ -45,12 +45,12 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         }
     }
     for column in &checked.identifiers {
-        println!("verify   identifier `{column}`   FAILS   it is published");
+        say!("verify   identifier `{column}`   FAILS   it is published");
     }
     match checked.digest_matches {
-        Some(true) => println!("digest   matches the manifest"),
+        Some(true) => say!("digest   matches the manifest"),
         Some(false) => {
-            println!("digest   DIFFERS from the manifest: the table was changed after it was released")
+            say!("digest   DIFFERS from the manifest: the table was changed after it was released")
         }
         None => {}
     }

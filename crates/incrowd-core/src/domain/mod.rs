@@ -62,8 +62,21 @@ impl Domain {
         missing: Option<&str>,
     ) -> Result<(Domain, Vec<Code>), Misfit> {
         let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
+        let kind = spec.kind.unwrap_or_else(|| sniff(&values));
+        if spec.domain.is_some() && (spec.hierarchy.is_some() || kind == Kind::Text) {
+            let name = &column.name;
+            let error = Error::job(format!(
+                "column `{name}` has a stated domain, but is not published as numeric ranges"
+            ))
+            .help("a domain goes with kind = \"numeric\" or \"date\" and no hierarchy")
+            .at(format!("columns.{name}.domain"));
+            return Err(error.into());
+        }
         if let Some(hierarchy) = &spec.hierarchy {
-            let mut taxonomy = hierarchy.build(&column.name, &values)?;
+            let mut taxonomy = hierarchy.build(&column.name, &values).map_err(|error| {
+                let unfit = |v: &&str| hierarchy.is_canonical() && hierarchy.canonical(v).is_none();
+                Misfit { error, code: values.iter().position(unfit).map(|i| i as u32 + 1) }
+            })?;
             let label = missing.unwrap_or("");
             if missing.is_some() && taxonomy.code(label).is_none() {
                 taxonomy = taxonomy.with_leaf(label);
@@ -88,7 +101,7 @@ impl Domain {
             }
             return Ok((Domain::Taxonomy(taxonomy), codes));
         }
-        match spec.kind.unwrap_or_else(|| sniff(&values)) {
+        match kind {
             Kind::Text => {
                 let (line, codes) = LabelLine::build(&values, missing, spec.labels);
                 Ok((Domain::Labels(line), codes))

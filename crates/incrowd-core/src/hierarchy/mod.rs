@@ -52,7 +52,12 @@ impl HierarchySpec {
         Ok(taxonomy)
     }
 
-    /// Whether leaves are numbers or dates in a canonical spelling, so that `07` finds the leaf `7`.
+    /// Whether leaves have a canonical spelling.
+    pub fn is_canonical(&self) -> bool {
+        matches!(self, HierarchySpec::Intervals(_) | HierarchySpec::Dates(_))
+    }
+
+    /// The canonical spelling of a number or date, so that `07` finds the leaf `7`.
     pub fn canonical(&self, text: &str) -> Option<String> {
         match self {
             HierarchySpec::Intervals(_) => intervals::leaf(text).map(|(label, _)| label),

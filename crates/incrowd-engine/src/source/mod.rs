@@ -275,9 +275,14 @@ impl Source {
     /// The position of a column.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
-            Error::job(format!("the table has no column `{name}`"))
-                .help_near(name, self.names.iter().map(String::as_str))
-                .at(format!("columns.{name}"))
+            let error = Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
+            // Names are not listed: of a file without a header they would be somebody's cells.
+            match incrowd_core::near_miss(name, self.names.iter().map(String::as_str)) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => {
+                    error.help("the first line of a table names its columns: does the file have a header?")
+                }
+            }
         })
     }
 
@@ -467,6 +472,10 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     if metadata.is_dir() {
         return Err(Error::input(format!("`{}` is a directory", path.display()))
             .help(format!("name the files in it, for example '{}/*.csv'", path.display())));
+    }
+    if !metadata.is_file() {
+        return Err(Error::input(format!("`{}` is not a file", path.display()))
+            .help("incrowd reads its input more than once; save a stream to a file first"));
     }
     let format = match (options.format, sniff::format(path)?) {
         (None, sniffed) => sniffed,

@@ -77,8 +77,9 @@ impl Fields {
         loop {
             let Some(at) = marks.next() else {
                 // The last record may lack its line end.
-                if column > 0 || start < bytes.len() {
-                    self.keep(column, start, bytes.len() - start, width, records);
+                let end = if bytes[start..].ends_with(b"\r") { bytes.len() - 1 } else { bytes.len() };
+                if column > 0 || start < end {
+                    self.keep(column, start, end - start, width, records);
                     records += 1;
                     check(column + 1, columns, records)?;
                 }
