@@ -6,77 +6,35 @@
 
 use std::sync::Mutex;
 
-use hashbrown::HashTable;
 use incrowd_core::{Folded, FoldedColumn, MISSING, Progress, Result};
 
 use crate::FoldSpec;
 use crate::intern::{Cache, Interner};
+use crate::rows::{RowTable, hash_row};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
-
-/// Distinct rows whose hash falls into one shard.
-#[derive(Debug, Default)]
-pub(crate) struct Shard {
-    table: HashTable<u32>,
-    keys: Vec<u32>,
-    counts: Vec<u64>,
-}
 
 /// The distinct rows of a table, findable by their codes.
 #[derive(Debug)]
 pub(crate) struct RowIndex {
     dictionaries: Vec<Interner>,
-    shards: Vec<Shard>,
+    shards: Vec<RowTable>,
     /// The number of rows in the shards before each.
     before: Vec<u32>,
     width: usize,
     missing: Vec<String>,
 }
 
-#[inline]
-fn hash_row(codes: &[u32]) -> u64 {
-    const K: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = codes.iter().fold(0u64, |h, &code| (h.rotate_left(5) ^ u64::from(code)).wrapping_mul(K));
-    (mixed ^ (mixed >> 29)).wrapping_mul(K)
-}
-
-/// Equality of short rows, without the call that comparing slices costs.
-#[inline]
-fn same(a: &[u32], b: &[u32]) -> bool {
-    a.iter().zip(b).all(|(x, y)| x == y)
-}
-
-/// The middle bits: the table itself uses the low and the high ones.
+/// Bits that the tables themselves do not use.
 #[inline]
 fn shard_of(hash: u64) -> usize {
-    (hash >> 40) as usize % SHARDS
-}
-
-impl Shard {
-    #[inline]
-    fn add(&mut self, hash: u64, row: &[u32]) {
-        let width = row.len();
-        let Shard { table, keys, counts } = self;
-        if let Some(&i) = table.find(hash, |&i| same(&keys[i as usize * width..][..width], row)) {
-            counts[i as usize] += 1;
-            return;
-        }
-        let i = counts.len() as u32;
-        keys.extend_from_slice(row);
-        counts.push(1);
-        table.insert_unique(hash, i, |&i| hash_row(&keys[i as usize * width..][..width]));
-    }
-
-    fn find(&self, hash: u64, row: &[u32]) -> Option<u32> {
-        let width = row.len();
-        self.table.find(hash, |&i| same(&self.keys[i as usize * width..][..width], row)).copied()
-    }
+    (hash >> 8) as usize % SHARDS
 }
 
 struct FoldWorker<'a> {
     dictionaries: &'a [Mutex<Interner>],
-    shards: &'a [Mutex<Shard>],
+    shards: &'a [Mutex<RowTable>],
     drop_missing: bool,
     caches: Vec<Cache>,
     /// The codes of the batch, row by row, and their hashes.
@@ -92,35 +50,40 @@ struct FoldWorker<'a> {
 impl Worker for FoldWorker<'_> {
     fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
         let width = self.caches.len();
+        let read = records.len();
         self.codes.clear();
-        self.hashes.clear();
-        self.codes.reserve(records.len() * width);
-        for record in 0..records.len() {
-            let start = self.codes.len();
-            let mut lacks = false;
-            for slot in 0..width {
-                let code = match records.get(record, slot) {
-                    None => MISSING,
-                    Some(text) => match self.caches[slot].get(text) {
-                        Some(code) => code,
-                        None => self.ask(slot, text),
-                    },
+        self.codes.resize(read * width, MISSING);
+        // Column by column, so that one dictionary at a time is in the cache.
+        for slot in 0..width {
+            for record in 0..read {
+                let Some(text) = records.get(record, slot) else { continue };
+                self.codes[record * width + slot] = match self.caches[slot].get(text) {
+                    Some(code) => code,
+                    None => self.ask(slot, text),
                 };
-                if code == MISSING {
-                    self.missing[slot] += 1;
-                    lacks = true;
-                }
-                self.codes.push(code);
+            }
+        }
+        self.hashes.clear();
+        let mut kept = 0;
+        for record in 0..read {
+            let row = &self.codes[record * width..(record + 1) * width];
+            let mut lacks = false;
+            for (code, missing) in row.iter().zip(&mut self.missing) {
+                let absent = *code == MISSING;
+                *missing += u64::from(absent);
+                lacks |= absent;
             }
             if lacks && self.drop_missing {
                 self.dropped += 1;
-                self.codes.truncate(start);
-            } else {
-                self.hashes.push(hash_row(&self.codes[start..]));
+                continue;
             }
+            self.hashes.push(hash_row(row));
+            self.codes.copy_within(record * width..(record + 1) * width, kept * width);
+            kept += 1;
         }
-        self.read += records.len() as u64;
-        self.hand_in(width);
+        self.codes.truncate(kept * width);
+        self.read += read as u64;
+        self.hand_in();
         Ok(())
     }
 }
@@ -137,7 +100,7 @@ impl FoldWorker<'_> {
     }
 
     /// Adds the batch to the shards, all rows of a shard at once.
-    fn hand_in(&mut self, width: usize) {
+    fn hand_in(&mut self) {
         let mut ends = [0u32; SHARDS];
         for &hash in &self.hashes {
             ends[shard_of(hash)] += 1;
@@ -163,10 +126,7 @@ impl FoldWorker<'_> {
                 continue;
             }
             let mut table = self.shards[shard].lock().expect("no worker panics while it holds a shard");
-            for &row in rows {
-                let codes = &self.codes[row as usize * width..][..width];
-                table.add(self.hashes[row as usize], codes);
-            }
+            table.add(rows, &self.codes, &self.hashes);
         }
     }
 }
@@ -183,7 +143,7 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
     let wanted: Vec<usize> = spec.columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
     let width = wanted.len();
     let dictionaries: Vec<Mutex<Interner>> = wanted.iter().map(|_| Mutex::new(Interner::new())).collect();
-    let shards: Vec<Mutex<Shard>> = (0..SHARDS).map(|_| Mutex::default()).collect();
+    let shards: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
     let worker = || FoldWorker {
         dictionaries: &dictionaries,
         shards: &shards,
@@ -199,7 +159,7 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
     // A restart after a line break inside quotes must find the shared tables empty.
     let scan = source.scan(&wanted, worker, progress, || {
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
-        shards.iter().for_each(|s| *s.lock().expect("no worker is left") = Shard::default());
+        shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
     })?;
     let mut folded = Folded { missing: vec![0; width], ..Folded::default() };
     for worker in &scan.workers {
@@ -212,23 +172,23 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
     let unlock = "no worker is left";
     let dictionaries: Vec<Interner> =
         dictionaries.into_iter().map(|d| d.into_inner().expect(unlock)).collect();
-    let mut shards: Vec<Shard> = shards.into_iter().map(|s| s.into_inner().expect(unlock)).collect();
+    let mut shards: Vec<RowTable> = shards.into_iter().map(|s| s.into_inner().expect(unlock)).collect();
     folded.columns = spec
         .columns
         .iter()
         .zip(&dictionaries)
         .map(|(name, dictionary)| FoldedColumn { name: name.clone(), texts: dictionary.texts() })
         .collect();
-    let rows: usize = shards.iter().map(|shard| shard.counts.len()).sum();
+    let rows: usize = shards.iter().map(|shard| shard.len()).sum();
     folded.codes.reserve_exact(rows * width);
     folded.weights.reserve_exact(rows);
     let mut before = Vec::with_capacity(SHARDS);
     for shard in &mut shards {
         before.push(folded.weights.len() as u32);
-        folded.codes.extend_from_slice(&shard.keys);
-        folded.weights.append(&mut shard.counts);
+        folded.codes.extend_from_slice(shard.keys());
+        folded.weights.append(&mut shard.take_counts());
         if !spec.replay {
-            *shard = Shard::default();
+            *shard = RowTable::new(width);
         }
     }
     let index =
@@ -257,6 +217,6 @@ impl RowIndex {
     pub(crate) fn row(&self, codes: &[u32]) -> Option<u32> {
         let hash = hash_row(codes);
         let shard = shard_of(hash);
-        self.shards[shard].find(hash, codes).map(|i| self.before[shard] + i)
+        self.shards[shard].find(codes, hash).map(|i| self.before[shard] + i)
     }
 }

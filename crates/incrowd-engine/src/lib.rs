@@ -14,6 +14,7 @@ mod intern;
 mod order;
 mod pending;
 mod replay;
+mod rows;
 mod sink;
 mod source;
 

@@ -1,0 +1,186 @@
+//! Distinct rows with the number of records that have them.
+//!
+//! A table of slots over a list of rows, open addressing. It is written here and not taken from a library for one reason:
+//! rows are added in batches, and a batch first looks at all the places it is going to need, so that the processor waits
+//! for memory once per batch and not once per row.
+
+/// How many rows are looked up at once.
+const BATCH: usize = 32;
+const SMALLEST: usize = 1 << 10;
+
+/// Distinct rows of codes, findable by their codes.
+#[derive(Debug)]
+pub(crate) struct RowTable {
+    width: usize,
+    /// The upper half of a row's hash, and in the lower half its number plus one; 0 is an empty slot.
+    slots: Vec<u64>,
+    keys: Vec<u32>,
+    counts: Vec<u64>,
+}
+
+/// The hash of a row.
+#[inline]
+pub(crate) fn hash_row(codes: &[u32]) -> u64 {
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = codes.iter().fold(0u64, |h, &code| (h.rotate_left(5) ^ u64::from(code)).wrapping_mul(K));
+    (mixed ^ (mixed >> 29)).wrapping_mul(K)
+}
+
+/// Equality of short rows, without the call that comparing slices costs.
+#[inline]
+fn same(a: &[u32], b: &[u32]) -> bool {
+    a.iter().zip(b).all(|(x, y)| x == y)
+}
+
+const UPPER: u64 = !0 << 32;
+
+impl RowTable {
+    pub(crate) fn new(width: usize) -> RowTable {
+        RowTable { width, slots: Vec::new(), keys: Vec::new(), counts: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The codes of all rows, one after another.
+    pub(crate) fn keys(&self) -> &[u32] {
+        &self.keys
+    }
+
+    /// The records of each row; they are given up.
+    pub(crate) fn take_counts(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.counts)
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn key(&self, row: usize) -> &[u32] {
+        &self.keys[row * self.width..][..self.width]
+    }
+
+    /// Counts one record more of each of these rows; `codes` holds rows of the table's width, `hashes` their hashes.
+    pub(crate) fn add(&mut self, rows: &[u32], codes: &[u32], hashes: &[u64]) {
+        for batch in rows.chunks(BATCH) {
+            self.make_room(batch.len());
+            let mut first = [0u64; BATCH];
+            for (slot, &row) in first.iter_mut().zip(batch) {
+                *slot = self.slots[self.home(hashes[row as usize])];
+            }
+            let mut touched = 0;
+            for (slot, &row) in first.iter().zip(batch) {
+                if *slot != 0 && (*slot ^ hashes[row as usize]) & UPPER == 0 {
+                    let found = (*slot as u32 - 1) as usize;
+                    let key = self.key(found);
+                    touched ^= key[0] ^ key[self.width - 1] ^ self.counts[found] as u32;
+                }
+            }
+            std::hint::black_box(touched);
+            for &row in batch {
+                self.add_one(&codes[row as usize * self.width..][..self.width], hashes[row as usize]);
+            }
+        }
+    }
+
+    #[inline]
+    fn add_one(&mut self, codes: &[u32], hash: u64) {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                self.slots[at] = (hash & UPPER) | (self.counts.len() as u64 + 1);
+                self.keys.extend_from_slice(codes);
+                self.counts.push(1);
+                return;
+            }
+            let found = (slot as u32).wrapping_sub(1) as usize;
+            if (slot ^ hash) & UPPER == 0 && same(self.key(found), codes) {
+                self.counts[found] += 1;
+                return;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// The number of a row.
+    pub(crate) fn find(&self, codes: &[u32], hash: u64) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            let found = slot as u32 - 1;
+            if (slot ^ hash) & UPPER == 0 && same(self.key(found as usize), codes) {
+                return Some(found);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// At most three of five slots are used, so that a search is short.
+    fn make_room(&mut self, more: usize) {
+        if (self.counts.len() + more) * 5 <= self.slots.len() * 3 {
+            return;
+        }
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![0; (old.len() * 2).max(SMALLEST)];
+        for slot in old.into_iter().filter(|&slot| slot != 0) {
+            let mut at = self.home(slot);
+            while self.slots[at] != 0 {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = slot;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn check(rows: &[Vec<u32>], hash: fn(&[u32]) -> u64) {
+        let width = rows[0].len();
+        let codes: Vec<u32> = rows.iter().flatten().copied().collect();
+        let hashes: Vec<u64> = rows.iter().map(|row| hash(row)).collect();
+        let mut table = RowTable::new(width);
+        table.add(&(0..rows.len() as u32).collect::<Vec<_>>(), &codes, &hashes);
+        let mut expected: BTreeMap<&[u32], u64> = BTreeMap::new();
+        rows.iter().for_each(|row| *expected.entry(row).or_insert(0) += 1);
+        assert_eq!(table.len(), expected.len());
+        for (row, records) in expected {
+            let found = table.find(row, hash(row)).expect("every row added is found");
+            assert_eq!(table.key(found as usize), row);
+            assert_eq!(table.counts[found as usize], records);
+        }
+        let absent = vec![u32::MAX; width];
+        assert_eq!(table.find(&absent, hash(&absent)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn counts_like_a_map(rows in prop::collection::vec(prop::collection::vec(0u32..5, 3), 1..400)) {
+            check(&rows, hash_row);
+        }
+
+        /// With hashes that collide in both halves, only the codes tell rows apart.
+        #[test]
+        fn colliding_rows_are_told_apart(rows in prop::collection::vec(prop::collection::vec(0u32..9, 2), 1..200)) {
+            check(&rows, |row| u64::from(row[0] % 2) << 32);
+        }
+    }
+
+    #[test]
+    fn grows() {
+        check(&(0..5000u32).map(|n| vec![n / 2, n % 7]).collect::<Vec<_>>(), hash_row);
+    }
+}
