@@ -6,11 +6,13 @@
 //!
 //! Memory is bounded by the distinct rows, not by the records.
 
+mod cells;
 mod copy;
 mod embedded;
 mod emit;
 mod fold;
 mod intern;
+mod lines;
 mod order;
 mod pending;
 mod replay;

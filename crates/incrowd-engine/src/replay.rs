@@ -11,7 +11,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::emit::{Cells, published, ranks, while_writing};
+use crate::cells::{Cells, published, ranks};
+use crate::emit::while_writing;
 use crate::fold::RowIndex;
 use crate::order::generator;
 use crate::pending::write_failed;

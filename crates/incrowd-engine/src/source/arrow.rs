@@ -9,7 +9,8 @@ use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 
-use super::{Column, Format, Part, Records, unreadable};
+use super::work::Records;
+use super::{Column, Format, Part, unreadable};
 
 /// Records per batch when a row group is read.
 const BATCH: usize = 1 << 15;

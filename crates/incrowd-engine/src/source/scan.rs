@@ -4,7 +4,7 @@
 //! only at the start of a field, text after a closing mark belongs to the field, blank lines are no records. Records
 //! end with LF or CRLF. Fields are not copied unless they contain an escaped mark.
 
-use super::{Records, Stop};
+use super::work::{Records, Stop};
 
 /// Reusable room for the fields of a chunk.
 #[derive(Debug, Default)]

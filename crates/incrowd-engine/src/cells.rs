@@ -1,0 +1,134 @@
+//! The published cells that follow from a row's number, and the order of rows by them.
+
+use incrowd_core::{GroupId, Plan};
+use rayon::prelude::*;
+
+use crate::sink::Renderer;
+use crate::{Content, Output};
+
+/// Texts of a column in the spelling of the sink.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    null: Option<u32>,
+}
+
+impl Texts {
+    #[inline]
+    pub(crate) fn get(&self, index: u32) -> Option<&[u8]> {
+        if self.null == Some(index) {
+            return None;
+        }
+        let i = index as usize;
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        Some(&self.bytes[start..self.ends[i] as usize])
+    }
+
+    fn new<'a>(texts: impl Iterator<Item = &'a str>, renderer: &Renderer) -> Texts {
+        let mut all = Texts::default();
+        for text in texts {
+            renderer.spell(text.as_bytes(), &mut all.bytes);
+            all.ends.push(all.bytes.len() as u32);
+        }
+        all
+    }
+}
+
+/// The cells of published columns that follow from a row's number.
+pub(crate) struct Cells<'a> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) columns: Vec<(Content, Texts)>,
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
+        let columns = output.columns.iter().map(|(_, content)| {
+            let texts = match *content {
+                Content::Quasi(q) => Texts::new(plan.labels(q).iter().map(String::as_str), renderer),
+                Content::Sensitive(s) => {
+                    let column = &plan.dataset().sensitive()[s];
+                    let shown = column.values.iter().enumerate().map(|(code, value)| {
+                        if column.missing == Some(code as u32) {
+                            output.missing.as_str()
+                        } else {
+                            value.as_str()
+                        }
+                    });
+                    let mut texts = Texts::new(shown, renderer);
+                    texts.null = column.missing.filter(|_| renderer.has_null());
+                    texts
+                }
+                Content::Carried => Texts::default(),
+            };
+            (*content, texts)
+        });
+        Cells { plan, columns: columns.collect() }
+    }
+
+    /// The cell of a column that is not carried.
+    #[inline]
+    pub(crate) fn cell(&self, (row, group): (u32, GroupId), column: usize) -> Option<&[u8]> {
+        let (content, texts) = &self.columns[column];
+        match *content {
+            Content::Quasi(q) => texts.get(self.plan.cells(group)[q]),
+            Content::Sensitive(s) => texts.get(self.plan.dataset().sensitive_codes(row as usize)[s]),
+            Content::Carried => None,
+        }
+    }
+
+    /// A row with its group; rows asked for are published, so they have one.
+    #[inline]
+    pub(crate) fn row(&self, row: u32) -> (u32, GroupId) {
+        (row, self.plan.partition().group(row as usize).unwrap_or(GroupId(0)))
+    }
+}
+
+/// How many records of each row are published.
+pub(crate) fn published(plan: &Plan<'_>) -> Vec<u64> {
+    let records = |row| if plan.partition().group(row).is_some() { plan.dataset().weight(row) } else { 0 };
+    (0..plan.dataset().rows()).map(records).collect()
+}
+
+/// Published rows sorted by their cells: first the quasi-identifiers as printed, then the sensitive values. Returns for each
+/// row its rank; rows that look alike share one. Suppressed rows come last.
+pub(crate) fn ranks(plan: &Plan<'_>) -> Vec<u32> {
+    let width = plan.dataset().quasi().len();
+    let mut rank_of_label: Vec<Vec<u32>> = Vec::with_capacity(width);
+    for q in 0..width {
+        let labels = plan.labels(q);
+        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+        order.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
+        let mut rank = vec![0; labels.len()];
+        order.iter().enumerate().for_each(|(r, &label)| rank[label as usize] = r as u32);
+        // Equal texts of different spans read the same.
+        for pair in order.windows(2) {
+            if labels[pair[0] as usize] == labels[pair[1] as usize] {
+                rank[pair[1] as usize] = rank[pair[0] as usize];
+            }
+        }
+        rank_of_label.push(rank);
+    }
+    let key = |row: u32| {
+        let group = plan.partition().group(row as usize);
+        let labels = group.map(|g| {
+            plan.cells(g)
+                .iter()
+                .zip(&rank_of_label)
+                .map(|(&l, ranks)| ranks[l as usize])
+                .collect::<Vec<u32>>()
+        });
+        (labels.is_none(), labels, plan.dataset().sensitive_codes(row as usize))
+    };
+    let mut order: Vec<u32> = (0..plan.dataset().rows() as u32).collect();
+    order.par_sort_by_cached_key(|&row| key(row));
+    let mut ranks = vec![0; order.len()];
+    let mut rank = 0;
+    for pair in 0..order.len() {
+        if pair > 0 && key(order[pair - 1]) != key(order[pair]) {
+            rank += 1;
+        }
+        ranks[order[pair] as usize] = rank;
+    }
+    ranks
+}

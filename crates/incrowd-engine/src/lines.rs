@@ -1,0 +1,93 @@
+//! Lines of text from what a whole group shares.
+
+use incrowd_core::GroupId;
+
+use crate::Content;
+use crate::cells::Cells;
+
+/// Lines whose groups are touched before they are written.
+const TOUCHED: usize = 64;
+
+/// Published lines of text, put together from what is the same for a whole group and the sensitive values between.
+pub(crate) struct Lines<'a> {
+    cells: &'a Cells<'a>,
+    /// For each group the text before, between and after the sensitive columns, delimiters included.
+    segments: Vec<u8>,
+    /// Where each segment ends.
+    ends: Vec<u64>,
+    /// The published positions of the sensitive columns, and their positions among the sensitive ones.
+    sensitive: Vec<(usize, usize)>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(cells: &'a Cells<'a>, delimiter: u8) -> Lines<'a> {
+        let mut lines = Lines { cells, segments: Vec::new(), ends: Vec::new(), sensitive: Vec::new() };
+        for (column, (content, _)) in cells.columns.iter().enumerate() {
+            if let Content::Sensitive(s) = *content {
+                lines.sensitive.push((column, s));
+            }
+        }
+        for group in 0..cells.plan.partition().groups() {
+            for (column, (content, _)) in cells.columns.iter().enumerate() {
+                if column > 0 {
+                    lines.segments.push(delimiter);
+                }
+                if let Content::Sensitive(_) = content {
+                    lines.ends.push(lines.segments.len() as u64);
+                } else {
+                    let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or_default();
+                    lines.segments.extend_from_slice(cell);
+                }
+            }
+            lines.segments.push(b'\n');
+            lines.ends.push(lines.segments.len() as u64);
+        }
+        lines
+    }
+
+    /// What must be known of a row to write its line.
+    pub(crate) fn look(&self, row: usize, out: &mut Vec<u32>) {
+        out.push(self.cells.row(row as u32).1.0);
+        let codes = self.cells.plan.dataset().sensitive_codes(row);
+        out.extend(self.sensitive.iter().map(|&(_, s)| codes[s]));
+    }
+
+    /// How many numbers a look has, which is also how many segments a group has.
+    pub(crate) fn width(&self) -> usize {
+        1 + self.sensitive.len()
+    }
+
+    fn start(&self, segment: usize) -> usize {
+        if segment == 0 { 0 } else { self.ends[segment - 1] as usize }
+    }
+
+    pub(crate) fn render(&self, looks: &[u32]) -> Vec<u8> {
+        let width = self.width();
+        let records = looks.len() / width;
+        let groups = self.cells.plan.partition().groups().max(1);
+        let mut out =
+            Vec::with_capacity(records * (self.segments.len() / groups + 16 * self.sensitive.len() + 8));
+        for block in looks.chunks(TOUCHED * width) {
+            // Groups lie anywhere in memory. Touching those of a block first lets the processor wait for all at once.
+            let touch = |look: &[u32]| {
+                let start = self.start(look[0] as usize * width);
+                let next = self.segments.get(start + 64).copied().unwrap_or(0);
+                self.segments.get(start).copied().unwrap_or(0) ^ next
+            };
+            std::hint::black_box(block.chunks_exact(width).fold(0, |sum, look| sum ^ touch(look)));
+            for look in block.chunks_exact(width) {
+                let mut segment = look[0] as usize * width;
+                let mut start = self.start(segment);
+                for (&(column, _), &code) in self.sensitive.iter().zip(&look[1..]) {
+                    let end = self.ends[segment] as usize;
+                    out.extend_from_slice(&self.segments[start..end]);
+                    out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or_default());
+                    start = end;
+                    segment += 1;
+                }
+                out.extend_from_slice(&self.segments[start..self.ends[segment] as usize]);
+            }
+        }
+        out
+    }
+}
