@@ -22,15 +22,10 @@ pub struct Judgement {
     pub have: f64,
     /// What it has to be.
     pub need: f64,
+    /// How far on the safe side the worst group is; negative if the promise is broken.
+    pub margin: f64,
     /// How many groups are not admitted.
     pub failing: u64,
-}
-
-impl Judgement {
-    /// How far on the safe side the worst group is; negative if the promise is broken.
-    pub fn margin(&self) -> f64 {
-        self.have - self.need
-    }
 }
 
 /// What verification found out about a release.
@@ -65,15 +60,18 @@ pub fn verify(release: &Dataset, promises: &[Promise]) -> Result<Verification> {
             params: promise.params.clone(),
             holds: true,
             measures: model.measures(),
-            have: f64::INFINITY,
+            have: 0.0,
             need: 0.0,
+            margin: f64::INFINITY,
             failing: 0,
         };
         for group in &groups {
             let verdict = model.admits(group);
             judgement.failing += u64::from(!verdict.holds);
-            judgement.need = verdict.need;
-            judgement.have = judgement.have.min(verdict.have);
+            if verdict.margin() < judgement.margin {
+                (judgement.have, judgement.need, judgement.margin) =
+                    (verdict.have, verdict.need, verdict.margin());
+            }
         }
         judgement.holds = judgement.failing == 0;
         judgements.push(judgement);

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::print::talk;
 use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
@@ -34,17 +35,17 @@ impl Failure {
             Some(place) => {
                 let source = NamedSource::new(&place.file, place.text.clone());
                 let pointed = Pointed { error: self.error, source, span: place.span.clone() };
-                eprintln!("{:?}", miette::Report::new(pointed));
+                talk!("{:?}", miette::Report::new(pointed));
             }
             None => {
-                eprintln!("error: {}", self.error.message());
+                talk!("error: {}", self.error.message());
                 if let Some(help) = self.error.advice() {
-                    eprintln!("  help: {help}");
+                    talk!("  help: {help}");
                 }
             }
         }
         if bug {
-            eprintln!(
+            talk!(
                 "  note: this is a bug in incrowd; nothing was published. Please report it with this message."
             );
         }

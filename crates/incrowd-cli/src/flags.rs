@@ -16,14 +16,14 @@ pub(crate) struct Typed {
     pub(crate) job: Job,
     source: Option<JobSource>,
     /// Parts of the job file that flags replaced; errors about them are not the file's.
-    replaced: Vec<&'static str>,
+    replaced: Vec<String>,
 }
 
 impl Typed {
     /// Adds the place in the job file to an error.
     pub(crate) fn locate(&self, error: Error) -> Failure {
         let key = error.key().unwrap_or_default();
-        let replaced = self.replaced.iter().any(|part| key == *part || key.starts_with(&format!("{part}.")));
+        let replaced = self.replaced.iter().any(|part| key == part || key.starts_with(&format!("{part}.")));
         match &self.source {
             Some(source) if !replaced => source.locate(error).into(),
             _ => error.into(),
@@ -58,6 +58,7 @@ impl Typed {
                     return Err(Error::job(format!("column `{column}` is given two roles")));
                 }
                 named.push(column);
+                self.replaced.push(format!("columns.{column}"));
                 self.job.set_role(column, role);
             }
         }
@@ -82,6 +83,7 @@ impl Typed {
         }
         for (column, word) in pairs("--hierarchy", &args.hierarchy)? {
             job_quasi(job, "--hierarchy", column)?.hierarchy = Some(hierarchy(word)?);
+            self.replaced.push(format!("columns.{column}.hierarchy"));
         }
         if let Some(missing) = &args.missing {
             job.input.missing.clone_from(missing);
@@ -108,7 +110,7 @@ impl Typed {
     /// Adds the promises that were typed. Typed promises replace those of the job file.
     pub(crate) fn models(&mut self, args: &ModelArgs) -> Result<()> {
         if args.k.is_some() || !args.model.is_empty() {
-            self.replaced.push("models");
+            self.replaced.push("models".into());
             self.job.models.clear();
         }
         if let Some(k) = args.k {
@@ -143,16 +145,17 @@ impl Typed {
             _ => return Err(Error::job("more than one job file is given").into()),
         };
         if !tables.is_empty() {
+            typed.replaced.push("input.path".into());
             typed.job.input.paths = tables.into_iter().cloned().collect();
         }
         typed.models(&args.models)?;
         if !args.set.is_empty() || args.algorithm.is_some() {
-            typed.replaced.push("algorithm");
+            typed.replaced.push("algorithm".into());
         }
         if let Some(path) = &args.output
             && typed.job.output.is_some()
         {
-            typed.replaced.push("output");
+            typed.replaced.push("output".into());
             typed.job.write_to(path.clone());
         }
         if let Some(name) = &args.algorithm {
@@ -176,6 +179,14 @@ impl Typed {
         if let Some(path) = &args.output {
             typed.job.write_to(path.clone());
         }
+        let job_file = jobs.first().copied().or(args.table.job.as_ref());
+        let same =
+            |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if let (Some(job_file), Some(manifest)) = (job_file, &args.manifest)
+            && same(job_file, manifest)
+        {
+            return Err(Error::job("the manifest would overwrite the job file").into());
+        }
         let order = args.order.as_ref().map(|word| choice("--order", word, &Order::ALL)).transpose()?;
         if order.is_some() || args.manifest.is_some() {
             let Some(output) = &mut typed.job.output else {
@@ -183,6 +194,9 @@ impl Typed {
                     .help("add -o release.csv")
                     .into());
             };
+            if args.manifest.is_some() {
+                typed.replaced.push("output.manifest".into());
+            }
             output.order = order.unwrap_or(output.order);
             output.manifest = args.manifest.clone().or(output.manifest.take());
         }

@@ -17,10 +17,19 @@ pub(crate) fn say_raw(text: &str) {
             // As a shell reports a program that a closed pipe ended.
             std::process::exit(141);
         }
-        eprintln!("error: cannot write the result: {error}");
+        talk!("error: cannot write the result: {error}");
         std::process::exit(2);
     }
 }
+
+/// Says something on standard error; if nobody listens there, so be it.
+macro_rules! talk {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        drop(writeln!(std::io::stderr(), $($text)*));
+    }};
+}
+pub(crate) use talk;
 
 /// How much to say, and in which form.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +43,7 @@ impl Talk {
     /// A remark for the person at the terminal.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("note: {text}");
+            talk!("note: {text}");
         }
     }
 
@@ -55,6 +64,11 @@ pub(crate) fn thousands(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number of groups.
+pub(crate) fn groups(n: u64) -> String {
+    if n == 1 { "1 group".to_owned() } else { format!("{} groups", thousands(n)) }
 }
 
 /// A number with four decimals, whole if it is.

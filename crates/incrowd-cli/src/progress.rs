@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::print::Talk;
+use crate::print::{Talk, talk};
 use incrowd::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -61,7 +61,7 @@ impl Drop for Bar {
         if let Some(Ok(steps)) = self.steps.as_ref().map(Mutex::lock) {
             let ends = steps.iter().skip(1).map(|(_, began)| *began).chain([Instant::now()]);
             for ((name, began), end) in steps.iter().zip(ends) {
-                eprintln!("{name:>10} {:>8.3} s", (end - *began).as_secs_f64());
+                talk!("{name:>10} {:>8.3} s", (end - *began).as_secs_f64());
             }
         }
     }

@@ -16,7 +16,7 @@ pub struct Quasi {
 }
 
 /// A sensitive column with its values in alphabetical order.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sensitive {
     /// The column's name.
     pub name: String,
@@ -26,15 +26,37 @@ pub struct Sensitive {
     pub missing: Option<u32>,
 }
 
+// Cells must not reach logs.
+impl std::fmt::Debug for Sensitive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sensitive")
+            .field("name", &self.name)
+            .field("values", &self.values.len())
+            .finish_non_exhaustive()
+    }
+}
+
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
 /// it was made from, in the same order.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Dataset {
     quasi: Vec<Quasi>,
     sensitive: Vec<Sensitive>,
     codes: Vec<u32>,
     weights: Vec<u64>,
     records: u64,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dataset")
+            .field("quasi", &self.quasi)
+            .field("sensitive", &self.sensitive)
+            .field("rows", &self.weights.len())
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A column that could not be encoded.

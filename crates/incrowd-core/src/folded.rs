@@ -4,12 +4,22 @@
 pub const MISSING: u32 = 0;
 
 /// A column of a folded table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct FoldedColumn {
     /// The column's name.
     pub name: String,
     /// The distinct texts by code; the text at [`MISSING`] is empty and stands for whatever counts as missing.
     pub texts: Vec<String>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for FoldedColumn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoldedColumn")
+            .field("name", &self.name)
+            .field("texts", &self.texts.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Distinct rows with multiplicities: what an engine makes of a table, be it microdata or a release.

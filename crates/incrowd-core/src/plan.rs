@@ -9,12 +9,19 @@ use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
 
 /// A partition with its published cells.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Plan<'a> {
     dataset: &'a Dataset,
     partition: &'a Partition,
     labels: Vec<Vec<String>>,
     of_group: Vec<u32>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan").field("groups", &self.partition.groups()).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Plan<'a> {

@@ -7,7 +7,7 @@ use crate::sink::Renderer;
 use crate::{Content, Output};
 
 /// Texts of a column in the spelling of the sink.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<u32>,

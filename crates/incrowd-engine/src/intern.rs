@@ -6,13 +6,19 @@ use incrowd_core::MISSING;
 use std::hash::{BuildHasher, Hasher};
 
 /// Distinct texts in order of first appearance. Code 0 is the missing value.
-#[derive(Debug)]
 pub(crate) struct Interner {
     table: HashTable<u32>,
     bytes: Vec<u8>,
     /// Where each text ends in `bytes`.
     ends: Vec<usize>,
     hasher: FixedState,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Interner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Interner").field("texts", &self.ends.len()).finish_non_exhaustive()
+    }
 }
 
 impl Interner {
@@ -67,7 +73,6 @@ fn hash(state: &FixedState, text: &[u8]) -> u64 {
 
 /// A worker's own copy of what it has seen of a shared interner, so that it rarely has to ask. Nearly all cells of a table
 /// about people are short; up to sixteen bytes are compared as two words, without following a pointer.
-#[derive(Debug)]
 pub(crate) struct Cache {
     short: HashTable<Short>,
     long: HashTable<Long>,
@@ -75,14 +80,14 @@ pub(crate) struct Cache {
     hasher: FixedState,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Short {
     words: (u64, u64),
     length: u32,
     code: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Long {
     start: u32,
     length: u32,

@@ -122,10 +122,13 @@ impl Pending {
         for file in &files {
             file.sync()?;
         }
+        // Held open, an old file is not freed between the renames, which would take longer than all of them.
+        let old: Vec<Option<File>> = files.iter().map(|file| File::open(&file.target).ok()).collect();
         for file in &mut files {
             std::fs::rename(&file.temporary, &file.target).map_err(|e| unwritable(&file.target, &e))?;
             file.published = true;
         }
+        drop(old);
         // The renames must survive a power failure; where directories cannot be synced, it is up to the system.
         for file in &files {
             let directory =
@@ -182,5 +185,37 @@ mod tests {
         let error = Pending::create(&dir.path().join("no/such/out.csv")).unwrap_err();
         assert!(error.message().contains("directory does not exist"), "{error}");
         assert!(Pending::create(dir.path()).unwrap_err().message().contains("is a directory"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn whoever_may_write_has_the_very_file_that_is_put_in_place() {
+        use std::os::unix::fs::FileExt;
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out.csv");
+        // Some open the file just before another, who has the lock, puts it in place or removes it.
+        let run = |mark: [u8; 1]| {
+            let mut published = Vec::new();
+            for round in 1..=3000 {
+                let Ok(pending) = Pending::create(&target) else { continue };
+                pending.writer().unwrap().write_all(&mark).unwrap();
+                assert_eq!(std::fs::read(pending.path()).ok(), Some(mark.to_vec()), "another file is there");
+                if round % 100 == 0 {
+                    published.push(File::open(pending.path()).unwrap());
+                    pending.publish().unwrap();
+                }
+            }
+            (mark, published)
+        };
+        let runs = std::thread::scope(|scope| {
+            [*b"a", *b"b", *b"c"].map(|mark| scope.spawn(move || run(mark))).map(|run| run.join().unwrap())
+        });
+        for (mark, published) in runs {
+            for file in published {
+                let mut bytes = [0; 2];
+                let length = file.read_at(&mut bytes, 0).unwrap();
+                assert_eq!(bytes[..length], mark, "another run wrote into what was published");
+            }
+        }
     }
 }

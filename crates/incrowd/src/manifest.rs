@@ -48,6 +48,11 @@ pub fn default_path(release: &Path) -> PathBuf {
     release.with_file_name(format!("{stem}.release.json"))
 }
 
+/// The last part of a path: a manifest is public and names no directory.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 impl Manifest {
     pub(crate) fn new(
         job: &Job,
@@ -61,6 +66,7 @@ impl Manifest {
         let path = output.manifest.clone().unwrap_or_else(|| default_path(&output.path));
         let content = json!({
             "incrowd": env!("CARGO_PKG_VERSION"),
+            "release": file_name(&output.path),
             "job": job_json(job, setup),
             "records": {
                 "read": records.read,
@@ -108,7 +114,7 @@ pub(crate) fn judgement_json(judgement: &Judgement) -> Json {
         object.insert(name.into(), value_json(value));
     }
     object.insert("holds".into(), json!(judgement.holds));
-    object.insert("margin".into(), json!(judgement.margin()));
+    object.insert("margin".into(), json!(judgement.margin));
     let (what, have, need) = (judgement.measures, judgement.have, judgement.need);
     object.insert("measured".into(), json!({ "what": what, "have": have, "need": need }));
     Json::Object(object)

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::job::{Job, ModelJob, RoleName};
 use crate::manifest::{default_path, metrics_json};
-use crate::release::read;
+use crate::release::{delimiter, read};
 use crate::setup::{self, Setup};
 
 /// The measures of a release.
@@ -56,7 +56,10 @@ pub fn measure(job: &Job, release: &Path, progress: &dyn Progress) -> Result<Mea
     let records = data.records();
     let domains = data.into_quasi();
     let quasi: Vec<&str> = domains.iter().map(|q| q.name.as_str()).collect();
-    let back = read(release, &Default::default(), &quasi, &[], &[], progress)?;
+    // What incrowd wrote need not be sniffed.
+    let delimiter = default_path(release).exists().then(|| delimiter(release));
+    let options = incrowd_engine::Options { delimiter, ..Default::default() };
+    let back = read(release, &options, &quasi, &[], &[], progress)?;
     let published = back.folded.records();
     if published > records {
         return Err(Error::input(format!(

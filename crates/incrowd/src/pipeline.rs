@@ -38,6 +38,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let setup = Setup::new(job, engine.columns())?;
     let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
         Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
+        Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
         _ => None,
     });
     let inputs: Vec<PathBuf> = engine.files().map(Path::to_owned).chain(hierarchies).collect();

@@ -95,8 +95,11 @@ impl Setup {
         let schema = Schema::new(roles).map_err(|e| e.at("columns"))?;
         let promises = promises(job)?;
         let algorithm = &job.algorithm;
-        let method =
-            Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| e.within("algorithm"))?;
+        let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
+            let meant = e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit"]));
+            let e = if let Some(meant) = meant { e.help(format!("did you mean `{meant}`?")) } else { e };
+            e.within("algorithm")
+        })?;
         method.accepts(&promises)?;
         let missing = job.input.missing.clone();
         let keep_missing = job.input.on_missing == OnMissing::Keep;

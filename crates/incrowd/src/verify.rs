@@ -8,7 +8,7 @@ use incrowd_core::{Dataset, Error, Progress, Result};
 use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
-use crate::manifest::{default_path, judgement_json};
+use crate::manifest::{default_path, file_name, judgement_json};
 use crate::release::{delimiter, read};
 use crate::setup;
 
@@ -95,9 +95,11 @@ fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
         Err(_) if stated.is_none() => return Ok(None),
         Err(e) => return Err(Error::input(format!("the manifest `{}` cannot be read: {e}", file.display()))),
     };
-    let json = serde_json::from_str(&text)
+    let json: Json = serde_json::from_str(&text)
         .map_err(|e| Error::input(format!("the manifest `{}` is not JSON: {e}", file.display())))?;
-    Ok(Some(json))
+    // A manifest that lies here for another file, such as the release of this very table, says nothing about this one.
+    let about_another = json["release"].as_str().is_some_and(|name| name != file_name(path));
+    Ok((stated.is_some() || !about_another).then_some(json))
 }
 
 /// Fills in roles and models from a manifest where the job has none.
@@ -123,8 +125,10 @@ fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
             };
             let given = card.params.iter().filter_map(|p| model.get(p.name).map(|value| (p, value)));
             let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let params =
-                given.map(|(p, value)| (p.name, incrowd_core::Value::from_word(&word(value), p.kind)));
+            let params = given.map(|(p, value)| match value.as_array() {
+                Some(words) => (p.name, incrowd_core::Value::Words(words.iter().map(word).collect())),
+                None => (p.name, incrowd_core::Value::from_word(&word(value), p.kind)),
+            });
             job.promise(card.name, params.collect::<Vec<_>>());
         }
     }

@@ -52,7 +52,7 @@ proptest! {
         prop_assert_eq!(judgement.failing, groups.iter().filter(|&&n| n < k).count() as u64);
         if let Some(&least) = groups.iter().min() {
             prop_assert_eq!(judgement.have, least as f64);
-            prop_assert_eq!(judgement.margin(), least as f64 - k as f64);
+            prop_assert_eq!(judgement.margin, least as f64 - k as f64);
         }
     }
 

@@ -7,7 +7,7 @@ use incrowd::Report;
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, say, thousands};
+use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -49,10 +49,10 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
 pub(crate) fn print(report: &Report, path: &str) {
     let records = report.records;
     say!(
-        "release  {path}   {} of {} records in {} groups",
+        "release  {path}   {} of {} records in {}",
         thousands(records.published),
         thousands(records.read),
-        thousands(report.verification.groups)
+        groups(report.verification.groups)
     );
     if records.dropped_missing > 0 {
         let columns: Vec<String> =

@@ -108,14 +108,6 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
     }
     let hierarchies = args.dir.join("hierarchies");
     fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
-    let people = args.dir.join("people.csv");
-    let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
-    let bar = Bar::new(talk);
-    bar.step("making", Some(args.rows));
-    Synth::new(table, args.rows, args.seed)
-        .write_csv_with(&mut out, &mut |rows| bar.advance(rows))
-        .and_then(|()| out.flush())
-        .map_err(failed(&people))?;
     let mut job = String::from(FIRST_LINE);
     job.push_str(
         "\n[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
@@ -143,7 +135,16 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
         args.k
     ));
     let path = args.dir.join("job.toml");
-    fs::write(&path, job).map_err(failed(&path))
+    // First, so that an interrupted demo is still known to be one.
+    fs::write(&path, job).map_err(failed(&path))?;
+    let people = args.dir.join("people.csv");
+    let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
+    let bar = Bar::new(talk);
+    bar.step("making", Some(args.rows));
+    Synth::new(table, args.rows, args.seed)
+        .write_csv_with(&mut out, &mut |rows| bar.advance(rows))
+        .and_then(|()| out.flush())
+        .map_err(failed(&people))
 }
 
 /// How many records are alone with their quasi-identifiers.

@@ -36,6 +36,12 @@ fn values(table: &Path, column: &str, talk: Talk) -> Result<Vec<String>> {
 
 fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Talk) -> Result<ExitCode> {
     let spec = flags::hierarchy(kind)?;
+    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if output.is_some_and(|path| same(path, table) || same(path, Path::new(kind))) {
+        return Err(
+            Error::job("the output is a file this is made from").help("write the hierarchy to another file")
+        );
+    }
     let values = values(table, column, talk)?;
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let taxonomy = spec.build(column, &values)?;
@@ -44,26 +50,16 @@ fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Ta
     if absent > 0 {
         return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
     }
-    let text = arx::write(&taxonomy);
+    if let Some(path) = output {
+        incrowd::write_file(path, arx::write(&taxonomy).as_bytes())?;
+    }
     if talk.json {
         talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
-    }
-    match output {
-        None if talk.json => {}
-        None => say_raw(&text),
-        Some(path) => {
-            if matches!((path.canonicalize(), table.canonicalize()), (Ok(a), Ok(b)) if a == b) {
-                return Err(
-                    Error::job("the output is the table itself").help("write the hierarchy to another file")
-                );
-            }
-            incrowd::write_file(path, text.as_bytes())?;
-            if talk.json {
-                return Ok(ExitCode::SUCCESS);
-            }
-            let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
-            say!("wrote    {}   {leaves} values, {levels} levels", path.display());
-        }
+    } else if let Some(path) = output {
+        let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
+        say!("wrote    {}   {leaves} values, {levels} levels", path.display());
+    } else {
+        say_raw(&arx::write(&taxonomy));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use incrowd::Checked;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, say, thousands};
+use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -26,11 +26,7 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
 
 pub(crate) fn print(checked: &Checked, path: &str) {
     let verification = &checked.verification;
-    say!(
-        "table    {path}   {} records in {} groups",
-        thousands(verification.records),
-        thousands(verification.groups)
-    );
+    say!("table    {path}   {} records in {}", thousands(verification.records), groups(verification.groups));
     for judgement in &verification.judgements {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {

@@ -178,3 +178,25 @@ fn verify_and_measure_point_into_the_job_file_too() {
     let says = &["no column `agee`", "did you mean `age`?", "[job.toml:9:1]"];
     room.refuses("measure people.csv people.csv --job job.toml").exits(2).says(says);
 }
+
+#[test]
+fn what_is_typed_is_not_looked_for_in_the_job_file() {
+    let room = Room::with_old_release();
+    room.write("job.toml", JOB);
+    for (typed, code, says) in [
+        ("anonymize job.toml -k 0", 2, "`k` of `k-anonymity` cannot be `0`"),
+        ("anonymize job.toml -k 9", 1, "k-anonymity(k=9) cannot be kept"),
+        ("anonymize job.toml --model k-anonimity:k=2", 2, "did you mean `k-anonymity`?"),
+        ("anonymize job.toml --algorithm mondrain", 2, "did you mean `mondrian`?"),
+        ("anonymize job.toml --set undersized=blok", 2, "did you mean `block`?"),
+        ("anonymize job.toml -o no/such.csv", 2, "cannot write `no/such.csv`"),
+        ("anonymize job.toml -o people.csv", 2, "the output is an input file"),
+        ("verify people.csv --job job.toml -k 0", 2, "`k` of `k-anonymity` cannot be `0`"),
+    ] {
+        let done = room.refuses(typed).exits(code).says(&[says]);
+        assert!(!done.stderr.contains("job.toml"), "points into the job file\n{done}");
+    }
+    // The rest of the file is still pointed at.
+    room.write("job.toml", JOB.replace("mondrian", "mondrain"));
+    room.refuses("anonymize job.toml -k 3 -o other.csv").exits(2).says(&["`mondrain`", "[job.toml:18:1]"]);
+}

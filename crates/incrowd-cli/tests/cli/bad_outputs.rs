@@ -85,3 +85,27 @@ fn a_hierarchy_that_cannot_be_written_is_said() {
     let says = &["cannot write `no/zip.csv`"];
     room.refuses("hierarchy build people.csv zip --kind mask -o no/zip.csv").exits(2).says(says);
 }
+
+#[test]
+fn a_hierarchy_is_never_the_output() {
+    let room = Room::with_old_release();
+    room.does("hierarchy build people.csv zip --kind mask -o zip.csv");
+    let asked = "--hierarchy zip=zip.csv";
+    for output in ["zip.csv", "./zip.csv"] {
+        refuses(&room, &format!("{asked} -o {output}"), &["the output is an input file"]);
+    }
+    let says = &["the manifest would overwrite an input file"];
+    refuses(&room, &format!("{asked} -o out.csv --manifest zip.csv"), says);
+    room.write("hierarchies/zip.csv", room.bytes("zip.csv"));
+    let says = &["the output is an input file"];
+    refuses(&room, "--hierarchies hierarchies -o hierarchies/zip.csv", says);
+}
+
+#[test]
+fn a_hierarchy_never_overwrites_its_table() {
+    let room = Room::with_old_release();
+    for output in ["people.csv", "./people.csv"] {
+        let typed = format!("hierarchy build people.csv zip --kind mask -o {output}");
+        room.refuses(&typed).exits(2).says(&["a file this is made from", "another file"]);
+    }
+}

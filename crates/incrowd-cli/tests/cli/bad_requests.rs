@@ -153,3 +153,16 @@ fn nothing_to_read_is_said() {
     let says = &["no input is given", "incrowd anonymize table.csv"];
     room.refuses("anonymize --quasi age,zip -k 2 -o out.csv").exits(2).says(says);
 }
+
+#[test]
+fn a_domain_where_nothing_is_published_as_a_range_is_refused() {
+    let says = |column| [format!("column `{column}` has a stated domain"), "no hierarchy".to_owned()];
+    for (column, flags) in [
+        ("disease", "--quasi age,disease --domain disease=0:120"),
+        ("age", "--quasi age,zip --kind age=text --domain age=0:120"),
+        ("age", "--quasi age,zip --hierarchy age=intervals:5 --domain age=0:120"),
+    ] {
+        let says = says(column);
+        refuses(&format!("{flags} -k 2"), 2, &[&says[0], &says[1]]);
+    }
+}

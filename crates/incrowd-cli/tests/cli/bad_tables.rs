@@ -151,3 +151,32 @@ fn a_table_whose_records_all_lack_a_value_is_refused() {
     let says = &["all 3 records have a missing value", "on_missing = \"keep\""];
     refuses("age,zip,x\n?,1,S3CR3T\n2,NA,S3CR3T\n,3,S3CR3T\n", says);
 }
+
+#[test]
+fn the_first_record_of_a_file_without_a_header_is_not_shown() {
+    let room = room_with("t.csv", "S3CR3T,S3CR3T-34\nx,36\ny,51\n");
+    room.write("zip.csv", "A;*\nB;*\n");
+    for typed in [
+        format!("anonymize t.csv {ASKED}"),
+        "verify t.csv --quasi age,zip -k 2".to_owned(),
+        "measure t.csv t.csv --quasi age,zip".to_owned(),
+        "hierarchy build t.csv zip --kind mask".to_owned(),
+        "hierarchy lint zip.csv --table t.csv --column zip".to_owned(),
+    ] {
+        room.refuses(&typed).exits(2).says(&["the table has no column", "does the file have a header?"]);
+    }
+}
+
+#[test]
+fn a_value_no_hierarchy_can_be_made_of_is_named_by_its_record() {
+    let room = room_with("dates.csv", "age,zip\n1,2001-01-01\n2,2001-01-01\n3,S3CR3T\n4,S3CR3T\n");
+    room.write("numbers.csv", "age,zip\n1,5\n2,?\n3,7\n4,5\n5,S3CR3T\n");
+    for (table, hierarchy, what, at) in [
+        ("dates.csv", "dates", "not a date", "first at record 3"),
+        ("numbers.csv", "intervals:5", "not a number", "first at record 5"),
+        ("numbers.csv", "dates", "not a date", "first at record 1"),
+    ] {
+        let typed = format!("anonymize {table} {ASKED} --hierarchy zip={hierarchy}");
+        room.refuses(&typed).exits(2).says(&["column `zip`", what, at]);
+    }
+}

@@ -105,3 +105,26 @@ fn a_crowd_too_large_for_the_people_cannot_be_kept() {
     assert!(done.stderr.contains("k-anonymity(k=101) cannot be kept"), "{done}");
     assert!(!room.names().contains(&"d/people.release.csv".to_owned()));
 }
+
+#[test]
+fn people_of_somebody_else_are_left_alone() {
+    let room = Room::new();
+    room.write("mine/people.csv", crate::room::PEOPLE);
+    let says = &["`mine` holds files that are not the demo's", "--dir"];
+    room.refuses("demo --rows 50 --dir mine").exits(2).says(says);
+    // A job file alone does not make a directory the demo's.
+    room.write("mine/job.toml", "[input]\npath = \"people.csv\"\n");
+    room.refuses("demo --rows 50 --data-only --dir mine").exits(2).says(says);
+    room.write("one/people.release.csv", "years of work\n");
+    room.refuses("demo --rows 50 --dir one").exits(2).says(&["`one` holds files that are not the demo's"]);
+}
+
+#[test]
+fn a_crowd_of_nobody_is_refused_before_anything_is_made() {
+    let room = Room::new();
+    for k in ["0", "-1"] {
+        room.refuses(&format!("demo --rows 50 -k={k} --dir d")).exits(2).says(&["-k"]);
+        room.refuses(&format!("demo --rows 50 -k={k} --dir d --data-only")).exits(2).says(&["-k"]);
+    }
+    assert_eq!(room.names(), [""; 0]);
+}

@@ -75,3 +75,21 @@ fn quotes_line_breaks_and_umlauts_survive() {
     tales.sort();
     assert_eq!(tales, ["says \"ü\", twice", "two\nlines"]);
 }
+
+#[test]
+fn a_return_at_the_end_of_the_file_is_no_part_of_the_last_cell() {
+    let room = Room::new();
+    let asked = "anonymize t.csv --quasi zip --sensitive tale -k 2 -o r.csv";
+    for end in ["cold\r", "\"cold\"\r", "cold\r\n\r", "cold\n\r"] {
+        room.write("t.csv", format!("zip,tale\r\nA,flu\r\nA,{end}"));
+        room.does(asked).prints(&["2 of 2 records in"]);
+        assert_eq!(room.records("r.csv"), ["A,cold", "A,flu"], "{end:?}");
+        assert!(!room.text("r.csv").contains('\r'), "{end:?}");
+    }
+    room.write("t.csv", "zip\r\nA\r\nB\r");
+    assert_eq!(room.does("hierarchy build t.csv zip --kind mask").stdout, "A;*\nB;*\n");
+    // Within quotation marks it is somebody's text.
+    room.write("t.csv", "zip,tale\nA,flu\nA,\"cold\r\"");
+    room.does(asked);
+    assert!(room.text("r.csv").contains("A,\"cold\r\"\n"));
+}

@@ -40,3 +40,16 @@ fn the_answer_of_verify_is_the_same_in_both_forms() {
     room.does("verify r.csv").prints(&[&format!("{records} records in {groups} group")]);
     assert_eq!(answer["digest"], room.json("r.release.json")["digest"]);
 }
+
+#[test]
+fn what_is_made_is_told_as_json_too() {
+    let room = Room::with_people();
+    let built = room.does("hierarchy build people.csv zip --kind mask --json").json();
+    assert_eq!(built["label"], "*");
+    let written = room.does("hierarchy build people.csv zip --kind mask -o zip.csv --json").json();
+    assert_eq!(written, built);
+    assert_eq!(room.does("hierarchy show zip.csv --json").json(), built);
+    let made = room.does("demo --rows 50 --data-only --dir d --json").json();
+    assert_eq!((&made["rows"], &made["table"]), (&50.into(), &"d/people.csv".into()));
+    room.does(&format!("anonymize {}", made["job"].as_str().unwrap()));
+}

@@ -75,9 +75,21 @@ fn kill_nine_leaves_the_old_release_or_the_new_one() {
         unfinished += u32::from(left.iter().any(|n| n == PARTIAL_RELEASE));
         match (room.bytes(RELEASE) == old_release, room.bytes(MANIFEST) == old_manifest) {
             (true, true) => {}
-            (false, false) => drop(room.does(&format!("verify {RELEASE}"))),
-            // Killed between the two renames: the manifest is complete, but not in place yet.
-            (false, true) => drop(room.does(&format!("verify {RELEASE} --manifest {PARTIAL_MANIFEST}"))),
+            (false, false) => {
+                assert_eq!(left, names, "nothing is left to do: {moment:?}");
+                room.does(&format!("verify {RELEASE}")).prints(&["digest   matches"]);
+            }
+            // Killed between the two renames, the first of which takes its time to clear away the old release.
+            (false, true) => {
+                let mut all_but_in_place = names.clone();
+                all_but_in_place.push(PARTIAL_MANIFEST.to_owned());
+                all_but_in_place.sort();
+                assert_eq!(left, all_but_in_place, "{moment:?}");
+                let done = room.does(&format!("verify {RELEASE} --manifest {PARTIAL_MANIFEST}"));
+                done.prints(&["k-anonymity(k=10)   holds", "digest   matches"]);
+                // The old manifest does not vouch for what it does not describe.
+                room.run(&format!("verify {RELEASE}")).exits(1).prints(&["digest   DIFFERS"]);
+            }
             (true, false) => panic!("a manifest without its release: {moment:?}"),
         }
     }

@@ -22,4 +22,6 @@ mod verify;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod streams;
 mod together;

@@ -129,6 +129,14 @@ impl Room {
         Done::new(typed, output)
     }
 
+    /// Runs what is typed after `incrowd`, with its result sent elsewhere.
+    #[cfg(unix)]
+    pub(crate) fn run_into(&self, typed: &str, stdout: impl Into<Stdio>) -> Done {
+        let mut command = self.command();
+        command.args(typed.split_whitespace()).stdout(stdout).stderr(Stdio::piped());
+        Done::new(typed, command.spawn().unwrap().wait_with_output().unwrap())
+    }
+
     /// Runs what must work.
     pub(crate) fn does(&self, typed: &str) -> Done {
         self.run(typed).exits(0)

@@ -139,3 +139,64 @@ fn a_manifest_with_an_unknown_model_is_not_taken_for_a_promise() {
     room.write("r.release.json", room.text("r.release.json").replace("k-anonymity", "z-anonymity"));
     room.refuses("verify r.csv").exits(2).says(&["a model `z-anonymity` this version does not know"]);
 }
+
+const SEMICOLONS: &str = r#"[input]
+path = "people.ssv"
+delimiter = ";"
+[output]
+path = "r.csv"
+manifest = "of-r.json"
+[columns]
+age = "quasi"
+zip = "quasi"
+[[models]]
+name = "k-anonymity"
+k = 2
+"#;
+
+#[test]
+fn how_the_original_is_read_says_nothing_of_the_release() {
+    let room = Room::with_people();
+    room.write("people.ssv", crate::room::PEOPLE.replace(',', ";"));
+    room.write("job.toml", SEMICOLONS.replace("manifest = \"of-r.json\"\n", ""));
+    room.does("anonymize job.toml");
+    room.does("verify r.csv --job job.toml").prints(&["8 records in", "k-anonymity(k=2)   holds"]);
+    std::fs::remove_file(room.path().join("r.release.json")).unwrap();
+    let done = room.does("verify r.csv --job job.toml").prints(&["8 records in"]);
+    assert!(!done.stdout.contains("digest"), "{done}");
+    // What is typed is about the release.
+    room.does("verify people.ssv --job job.toml --delimiter ; -k 1").prints(&["8 records in"]);
+    room.refuses("verify r.csv --job job.toml --delimiter ;").exits(2).says(&["no column `age`"]);
+
+    room.does("anonymize people.csv --passthrough name,age --quasi zip -k 1 -o people.parquet");
+    let job = SEMICOLONS
+        .replace("people.ssv", "people.parquet")
+        .replace("delimiter = \";\"", "format = \"parquet\"");
+    room.write("job.toml", job);
+    room.does("anonymize job.toml");
+    room.does("verify r.csv --job job.toml").prints(&["8 records in", "digest   matches"]);
+}
+
+#[test]
+fn the_manifest_the_job_names_is_asked() {
+    let room = Room::new();
+    room.write("people.ssv", crate::room::PEOPLE.replace(',', ";"));
+    room.write("job.toml", SEMICOLONS);
+    room.does("anonymize job.toml");
+    room.does("verify r.csv --job job.toml").prints(&["digest   matches the manifest"]);
+    room.write("r.csv", room.text("r.csv") + &room.records("r.csv").join("\n"));
+    room.run("verify r.csv --job job.toml").exits(1).prints(&["digest   DIFFERS from the manifest"]);
+    room.write("of-r.json", "{");
+    room.refuses("verify r.csv --job job.toml").exits(2).says(&["the manifest `of-r.json` is not JSON"]);
+}
+
+#[test]
+fn a_column_named_with_a_delimiter_is_one_column() {
+    let room = Room::new();
+    room.write("t.csv", "\"age;zip\"\n1\n1\n2\n2\n");
+    for release in ["r.csv", "r.tsv", "r.csv.gz"] {
+        room.does(&format!("anonymize t.csv --quasi age;zip -k 2 -o {release}"));
+        let done = room.does(&format!("verify {release}"));
+        done.prints(&["4 records in 2 groups", "k-anonymity(k=2)   holds", "digest   matches"]);
+    }
+}

@@ -5,10 +5,20 @@ use crate::index::Code;
 use crate::schema::Labels;
 
 /// Texts in alphabetical order. The order means nothing to a reader; it only makes cuts possible.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LabelLine {
     texts: Vec<String>,
     labels: Labels,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for LabelLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LabelLine")
+            .field("texts", &self.texts.len())
+            .field("labels", &self.labels)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LabelLine {

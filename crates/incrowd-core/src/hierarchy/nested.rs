@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 /// An inner node's children in the order written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
+    name: String,
     /// The paths, leaf first, root `*` last.
     paths: Vec<Vec<String>>,
 }
@@ -32,7 +33,7 @@ impl Tree {
             (1, Some(below)) => walk(name, below, &mut above, &mut paths)?,
             _ => walk(name, &toml::Value::Table(table.clone()), &mut above, &mut paths)?,
         }
-        let tree = Tree { paths };
+        let tree = Tree { name: name.to_owned(), paths };
         let mut seen = hashbrown::HashSet::new();
         if let Some(twice) = tree.paths.iter().find(|path| !seen.insert(path[0].as_str())) {
             return Err(Error::input(format!("hierarchy `{name}` lists the value `{}` twice", twice[0])));
@@ -42,6 +43,11 @@ impl Tree {
         }
         drop(seen);
         Ok(tree)
+    }
+
+    /// Where the tree was read from.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Builds the taxonomy.

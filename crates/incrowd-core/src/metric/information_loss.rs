@@ -1,6 +1,6 @@
 //! Generalized information loss.
 //!
-//! Paper: `wang2009`, section on information loss; the exact form is section 1 of its specification. The sum over the
+//! Paper: `wang2009`, section on information loss; the exact form is in `docs/papers.md`. The sum over the
 //! quasi-identifiers of a record, averaged over all records; a removed record costs the number of quasi-identifiers.
 //!
 //! Where we differ: the paper calls the value "always below 1", which holds per column only; the report prints both.

@@ -1,6 +1,6 @@
 //! Normalized certainty penalty.
 //!
-//! Paper: `xu2006`; the exact form is section 1 of the specification of `liu-itri`. A numeric cell costs its width over
+//! Paper: `xu2006`; the exact form is in `docs/papers.md`. A numeric cell costs its width over
 //! the domain's; a taxonomy node nothing if it is a leaf, else its share of the leaves; `*` costs 1.
 //!
 //! Where we differ: a set costs its share of the distinct values, and a suppressed record costs 1 in every column.

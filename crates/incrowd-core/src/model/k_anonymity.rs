@@ -57,7 +57,7 @@ impl Model for KAnonymity {
 
 impl BoundModel for KAnonymity {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        Verdict { have: group.records as f64, need: self.k as f64, holds: group.records >= self.k }
+        Verdict::at_least(group.records as f64, self.k as f64, group.records >= self.k)
     }
 
     fn least_records(&self) -> Option<u64> {

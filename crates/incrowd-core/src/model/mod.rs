@@ -91,16 +91,27 @@ pub trait BoundModel: Debug + Send + Sync {
 pub struct Verdict {
     /// The quantity the model looks at.
     pub have: f64,
-    /// What it would have to be.
+    /// What it would have to be, at least or at most.
     pub need: f64,
     /// The answer, decided in exact arithmetic and not by comparing the two floats.
     pub holds: bool,
+    at_most: bool,
 }
 
 impl Verdict {
+    /// For models that ask for at least something. `holds` is decided by the caller, exactly.
+    pub fn at_least(have: f64, need: f64, holds: bool) -> Verdict {
+        Verdict { have, need, holds, at_most: false }
+    }
+
+    /// For models that ask for at most something.
+    pub fn at_most(have: f64, need: f64, holds: bool) -> Verdict {
+        Verdict { have, need, holds, at_most: true }
+    }
+
     /// How far on the safe side the group is; negative if it is not.
     pub fn margin(&self) -> f64 {
-        self.have - self.need
+        if self.at_most { self.need - self.have } else { self.have - self.need }
     }
 }
 
@@ -137,7 +148,7 @@ impl Promise {
         if self.model.card().survives.merging {
             let mut whole = GroupSummary::empty(data.sensitive().len());
             (0..data.rows()).for_each(|row| whole.add(data.weight(row), data.sensitive_codes(row)));
-            let Verdict { have, need, holds } = bound.admits(&whole);
+            let Verdict { have, need, holds, .. } = bound.admits(&whole);
             if !holds {
                 let (title, what) = (self.title(), bound.measures());
                 return Err(Error::unsatisfiable(format!(

@@ -1,7 +1,7 @@
 //! Mondrian: divide the table again and again, always into parts that still satisfy the models.
 //!
-//! Paper: `lefevre2006`; the exact form, with the two ways of treating undersized children, is section 3 of the
-//! specification of `liu-itri`, and round robin is section 5.1 of that of `papadopoulos-kja`.
+//! Paper: `lefevre2006`. The two ways of treating undersized children are those of `liu-itri`, round robin is that of
+//! `sacharidis2010`; the exact forms are in `docs/papers.md`.
 //!
 //! Numbers are cut at the weighted median, taxonomies fall apart into the children of the lowest node that covers the
 //! part. Labels are tight: the part's own range, or its lowest common ancestor.

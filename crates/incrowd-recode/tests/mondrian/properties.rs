@@ -51,7 +51,7 @@ struct TwoDiseases;
 impl BoundModel for TwoDiseases {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let distinct = group.sensitive[0].counts().iter().filter(|&&n| n > 0).count();
-        Verdict { have: distinct as f64, need: 2.0, holds: distinct >= 2 }
+        Verdict::at_least(distinct as f64, 2.0, distinct >= 2)
     }
 
     fn measures(&self) -> &'static str {

@@ -194,7 +194,8 @@ mod tests {
             name: dir.path().join(file).display().to_string(),
             text: "1;*\n".to_owned(),
         };
-        let nested = HierarchySpec::Nested(Tree::parse("b", "A = [1]").unwrap());
+        let toml = dir.path().join("b.TOML").display().to_string();
+        let nested = HierarchySpec::Nested(Tree::parse(&toml, "A = [1]").unwrap());
         for (written, meant) in [
             ("\"a.csv\"", arx("a.csv")),
             ("{ file = \"a.csv\" }", arx("a.csv")),

@@ -4,6 +4,7 @@ mod adult;
 mod columns;
 mod failure;
 mod manifest;
+mod matrix;
 mod metamorphic;
 mod pipeline;
 mod refusals;
