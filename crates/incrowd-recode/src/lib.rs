@@ -1,7 +1,7 @@
 //! How a release is made.
 //!
-//! An algorithm takes a [`Dataset`](incrowd_core::Dataset) and bound models and answers with a
-//! [`Partition`](incrowd_core::Partition) every group of which the models admit. It never sees records, opens no file
+//! An algorithm takes a [`Dataset`] and bound models and answers with a
+//! [`Partition`] every group of which the models admit. It never sees records, opens no file
 //! and knows nothing of how its answer will be judged.
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
