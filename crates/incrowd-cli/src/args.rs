@@ -253,7 +253,7 @@ pub(crate) enum HierarchyCommand {
         table: PathBuf,
         /// The column
         column: String,
-        /// `mask`, `mask:left`, `dates`, intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]] or a .toml tree
+        /// `mask`, `mask:left`, `dates`, `intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]]` or a .toml tree
         #[arg(long, value_name = "HIERARCHY")]
         kind: String,
         /// The file [default: standard output]
