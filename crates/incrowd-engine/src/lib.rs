@@ -22,8 +22,8 @@ mod source;
 
 pub use copy::copy;
 pub use embedded::Embedded;
-pub use pending::{Pending, abandon_all};
-pub use source::{Format, Options, Source};
+pub use pending::{Pending, abandon_all, partial_path};
+pub use source::{Format, Options, Source, digest};
 
 use incrowd_core::{Folded, Plan, Progress, Result};
 

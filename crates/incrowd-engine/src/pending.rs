@@ -52,15 +52,21 @@ fn still_there(_: &File, _: &Path) -> bool {
     true
 }
 
+/// Where a file lies until it is put in place.
+pub fn partial_path(target: &Path) -> PathBuf {
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    target.with_file_name(format!(".{name}.incrowd-partial"))
+}
+
 impl Pending {
     /// Starts a file for `target`. Fails if it could not be put there, or if another run is writing it.
     pub fn create(target: &Path) -> Result<Pending> {
-        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+        if target.file_name().is_none() || target.is_dir() {
             return Err(
                 Error::job(format!("`{}` is a directory", target.display())).help("name a file in it")
             );
-        };
-        let temporary = target.with_file_name(format!(".{}.incrowd-partial", name.to_string_lossy()));
+        }
+        let temporary = partial_path(target);
         let failed = |e: std::io::Error| unwritable(target, &e);
         let file = loop {
             let file = OpenOptions::new()

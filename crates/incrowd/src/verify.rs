@@ -5,6 +5,7 @@ use std::path::Path;
 use incrowd_audit::Verification;
 use incrowd_core::model::Promise;
 use incrowd_core::{Dataset, Error, Progress, Result};
+use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
@@ -90,6 +91,9 @@ fn named(job: &Job, role: RoleName) -> Vec<&str> {
 fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
     let stated = job.output.as_ref().and_then(|output| output.manifest.clone());
     let file = stated.clone().unwrap_or_else(|| default_path(path));
+    if let Some(json) = interrupted(path, &file) {
+        return Ok(Some(json));
+    }
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
         Err(_) if stated.is_none() => return Ok(None),
@@ -100,6 +104,14 @@ fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
     // A manifest that lies here for another file, such as the release of this very table, says nothing about this one.
     let about_another = json["release"].as_str().is_some_and(|name| name != file_name(path));
     Ok((stated.is_some() || !about_another).then_some(json))
+}
+
+/// The manifest of a run that was killed between its two renames: complete, and of this very table, but not yet in place.
+fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
+    let text = std::fs::read_to_string(partial_path(manifest)).ok()?;
+    let json: Json = serde_json::from_str(&text).ok()?;
+    let own = json["digest"].as_str().is_some_and(|stated| digest(path).is_ok_and(|digest| digest == stated));
+    own.then_some(json)
 }
 
 /// Fills in roles and models from a manifest where the job has none.

@@ -261,6 +261,14 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(expanded)
 }
 
+/// The digest of a file's bytes, as a scan of the file computes it.
+pub fn digest(path: &Path) -> Result<String> {
+    let failed = |e| unreadable(path, &e);
+    let mut hasher = blake3::Hasher::new();
+    std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;
+    Ok(format!("blake3:{}", hasher.finalize().to_hex()))
+}
+
 /// An input error that says what the operating system said.
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
