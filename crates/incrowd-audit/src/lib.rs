@@ -3,9 +3,13 @@
 //! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
 //! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
+mod classes;
+mod cover;
 mod group;
 mod tally;
 mod verify;
 
+pub use classes::Classes;
+pub use cover::{Covered, Join, On, cover};
 pub use tally::tally;
 pub use verify::{Judgement, Verification, verify};

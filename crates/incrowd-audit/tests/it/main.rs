@@ -2,5 +2,6 @@
 
 mod common;
 mod corruption;
+mod cover;
 mod twin;
 mod vectors;
