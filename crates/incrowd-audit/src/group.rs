@@ -4,11 +4,11 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use incrowd_core::{Dataset, GroupSummary};
+use incrowd_core::{Dataset, GroupSummary, Histogram};
 
-/// The groups a reader of the release sees. With `sensitive` the summaries hold the histograms of all sensitive columns.
+/// The groups a reader of the release sees, numbered in the order of their first row. With `sensitive` the summaries hold
+/// the histograms of all sensitive columns.
 pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
-    let columns = if sensitive { release.sensitive().len() } else { 0 };
     let state = FixedState::default();
     let hash = |row: usize| {
         let mut hasher = state.build_hasher();
@@ -18,18 +18,34 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
     // Each entry is a group with the first row that has its cells.
     let mut table: HashTable<(u32, u32)> = HashTable::new();
     let mut groups: Vec<GroupSummary> = Vec::new();
+    let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if sensitive { release.rows() } else { 0 });
     for row in 0..release.rows() {
         let same = |&(_, first): &(u32, u32)| release.quasi_codes(first as usize) == release.quasi_codes(row);
         let group = match table.find(hash(row), same) {
             Some(&(group, _)) => group,
             None => {
                 let group = groups.len() as u32;
-                groups.push(GroupSummary::empty(columns));
+                groups.push(GroupSummary::empty(0));
                 table.insert_unique(hash(row), (group, row as u32), |&(_, first)| hash(first as usize));
                 group
             }
         };
-        groups[group as usize].add(release.weight(row), release.sensitive_codes(row));
+        groups[group as usize].records += release.weight(row);
+        if sensitive {
+            of_row.push((group, row as u32));
+        }
+    }
+    // Rows of one group after another, so that each histogram is counted at once.
+    of_row.sort_unstable();
+    for rows in of_row.chunk_by(|a, b| a.0 == b.0) {
+        let histogram = |(s, column): (usize, &incrowd_core::dataset::Sensitive)| {
+            let code = |&(_, row): &(u32, u32)| {
+                (release.sensitive_codes(row as usize)[s], release.weight(row as usize))
+            };
+            Histogram::count(column.values.len(), rows.iter().map(code))
+        };
+        let histograms = release.sensitive().iter().enumerate().map(histogram).collect();
+        groups[rows[0].0 as usize].sensitive = histograms;
     }
     groups
 }

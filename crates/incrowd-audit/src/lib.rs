@@ -12,4 +12,4 @@ mod verify;
 pub use classes::Classes;
 pub use cover::{Covered, Join, On, cover};
 pub use tally::tally;
-pub use verify::{Judgement, Verification, verify};
+pub use verify::{Judgement, People, Verification, verify};

@@ -1,8 +1,9 @@
 //! Verification: does the release keep its promises?
 
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{Dataset, Params, Result};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, GroupSummary, Params, Progress, Result};
 
+use crate::cover::cover;
 use crate::group::groups;
 
 /// What verification found out about one promise.
@@ -46,35 +47,74 @@ impl Verification {
     }
 }
 
+/// How many people of a population the cells of a release cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct People {
+    /// For each group, in the order of their first row.
+    by_group: Vec<u64>,
+    /// Covered by no group.
+    outside: u64,
+}
+
+impl People {
+    /// Reads the cells of a release, whose first columns are the quasi-identifiers in the order of `specs`, and counts the
+    /// people of `population`, a table of these columns, that they cover.
+    pub fn covered(
+        release: &Folded,
+        specs: &[ColumnSpec],
+        population: &Folded,
+        missing: &str,
+        progress: &dyn Progress,
+    ) -> Result<People> {
+        let (_, covered) = cover(release, specs, population, missing, progress)?;
+        Ok(People { by_group: covered.group_records, outside: covered.uncovered })
+    }
+}
+
 /// Judges every promise anew on the released cells. An empty release keeps every promise about groups, since it has none;
-/// callers that expect records must look at their number.
-pub fn verify(release: &Dataset, promises: &[Promise]) -> Result<Verification> {
-    let sensitive = promises.iter().any(|p| p.model.card().needs.contains(&Need::Sensitive));
-    let groups = groups(release, sensitive);
+/// callers that expect records must look at their number. Promises about a population need to know whom the cells cover.
+pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) -> Result<Verification> {
+    let needs = |promise: &Promise, need: Need| promise.model.card().needs.contains(&need);
+    let mut groups = groups(release, promises.iter().any(|p| needs(p, Need::Sensitive)));
+    if let Some(people) = people {
+        if people.by_group.len() != groups.len() {
+            return Err(Error::bug("the population was counted for another release"));
+        }
+        groups.iter_mut().zip(&people.by_group).for_each(|(group, &covered)| group.population = covered);
+    }
     let mut judgements = Vec::with_capacity(promises.len());
     for promise in promises {
         let model = promise.model.bind(release)?;
-        let mut judgement = Judgement {
-            name: promise.name(),
-            title: promise.title(),
-            params: promise.params.clone(),
-            holds: true,
-            measures: model.measures(),
-            have: 0.0,
-            need: 0.0,
-            margin: f64::INFINITY,
-            failing: 0,
-        };
-        for group in &groups {
+        let mut outside = None;
+        if needs(promise, Need::Population) {
+            let Some(people) = people else {
+                return Err(Error::job(format!("`{}` needs the population table", promise.name())));
+            };
+            let nobody = GroupSummary::empty(release.sensitive().len());
+            outside =
+                Some(GroupSummary { population: people.outside, ..nobody }).filter(|g| g.population > 0);
+        }
+        let mut failing = 0;
+        let mut worst = None;
+        for group in groups.iter().chain(&outside) {
             let verdict = model.admits(group);
-            judgement.failing += u64::from(!verdict.holds);
-            if verdict.margin() < judgement.margin {
-                (judgement.have, judgement.need, judgement.margin) =
-                    (verdict.have, verdict.need, verdict.margin());
+            failing += u64::from(!verdict.holds);
+            if worst.as_ref().is_none_or(|worst| verdict.is_worse_than(worst)) {
+                worst = Some(verdict);
             }
         }
-        judgement.holds = judgement.failing == 0;
-        judgements.push(judgement);
+        let (name, title, params) = (promise.name(), promise.title(), promise.params.clone());
+        judgements.push(Judgement {
+            name,
+            title,
+            params,
+            holds: failing == 0,
+            measures: worst.map_or("", |v| v.what),
+            have: worst.map_or(0.0, |v| v.have),
+            need: worst.map_or(0.0, |v| v.need),
+            margin: worst.map_or(f64::INFINITY, |v| v.margin()),
+            failing,
+        });
     }
     Ok(Verification { judgements, groups: groups.len() as u64, records: release.records() })
 }

@@ -116,7 +116,7 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub(crate) drop: Vec<String>,
 
-    /// What a quasi-identifier's values are: age=numeric, born=date or zip=text
+    /// What a column's values are: age=numeric, born=date or zip=text
     #[arg(long, value_name = "COLUMN=KIND", help_heading = "Columns")]
     pub(crate) kind: Vec<String>,
 
@@ -167,6 +167,10 @@ pub(crate) struct ModelArgs {
     /// A model with its parameters, NAME:PARAM=VALUE,…; may be repeated, all must hold (see `incrowd explain`)
     #[arg(long, value_name = "MODEL", help_heading = "Promises")]
     pub(crate) model: Vec<String>,
+
+    /// The people the table is a sample of, a table with the same quasi-identifiers, for k-map and delta-presence
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    pub(crate) population: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -193,9 +197,13 @@ pub(crate) struct AnonymizeArgs {
     #[arg(long, value_name = "OPTION=VALUE", help_heading = "Making")]
     pub(crate) set: Vec<String>,
 
-    /// The share of records that may be left out to keep the promises
+    /// The share of records that may be suppressed to keep the promises
     #[arg(long, value_name = "SHARE", help_heading = "Making")]
     pub(crate) suppression_limit: Option<f64>,
+
+    /// What becomes of suppressed records: absent, or star (published with * in every quasi-identifier)
+    #[arg(long, value_name = "WHAT", help_heading = "Making")]
+    pub(crate) suppressed: Option<String>,
 
     /// The order of the published records: shuffled or sorted
     #[arg(long, value_name = "ORDER", help_heading = "Making")]

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
-use incrowd::job::{self, DefaultRole, Job, JobSource, OnMissing, Order, Output, RoleName};
+use incrowd::job::{
+    self, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, RoleName, Suppressed,
+};
 use incrowd::{Error, Result, Value};
 
 use crate::args::{AnonymizeArgs, ModelArgs, TableArgs};
@@ -64,11 +66,11 @@ impl Typed {
         }
         let job = &mut self.job;
         for (column, word) in pairs("--kind", &args.kind)? {
-            job_quasi(job, "--kind", column)?.kind = Some(choice("--kind", word, &Kind::ALL)?);
+            job_spec(job, "--kind", column, true)?.kind = Some(choice("--kind", word, &Kind::ALL)?);
         }
         for (column, word) in pairs("--labels", &args.labels)? {
             let labels = [("set", Labels::Set), ("star", Labels::Star)];
-            job_quasi(job, "--labels", column)?.labels = choice("--labels", word, &labels)?;
+            job_spec(job, "--labels", column, false)?.labels = choice("--labels", word, &labels)?;
         }
         for (column, word) in pairs("--domain", &args.domain)? {
             let ends = word.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
@@ -76,13 +78,13 @@ impl Typed {
                 return Err(Error::job(format!("--domain {column}={word}: not a range"))
                     .help("write --domain age=0:120"));
             };
-            job_quasi(job, "--domain", column)?.domain = Some((lo, hi));
+            job_spec(job, "--domain", column, false)?.domain = Some((lo, hi));
         }
         if let Some(directory) = &args.hierarchies {
             hierarchies(job, directory)?;
         }
         for (column, word) in pairs("--hierarchy", &args.hierarchy)? {
-            job_quasi(job, "--hierarchy", column)?.hierarchy = Some(hierarchy(word)?);
+            job_spec(job, "--hierarchy", column, true)?.hierarchy = Some(hierarchy(word)?);
             self.replaced.push(format!("columns.{column}.hierarchy"));
         }
         if let Some(missing) = &args.missing {
@@ -120,11 +122,14 @@ impl Typed {
             let (name, params) = text.split_once(':').unwrap_or((text, ""));
             let known = incrowd::model::MODELS.iter().find(|card| card.name == name);
             let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
-            let params: Vec<String> =
-                params.split(',').filter(|p| !p.is_empty()).map(str::to_owned).collect();
+            let params = split_params(params);
             let given = values("--model", &params, known)?;
             let given: Vec<(&str, Value)> = given.iter().map(|(n, v)| (n.as_str(), v.clone())).collect();
             self.job.promise(name, given);
+        }
+        if let Some(path) = &args.population {
+            self.replaced.push("population".into());
+            self.job.population = Some(PopulationJob { paths: vec![path.clone()] });
         }
         Ok(())
     }
@@ -175,6 +180,10 @@ impl Typed {
                 return Err(Error::job("--suppression-limit is a share from 0 to 1").into());
             }
             typed.job.algorithm.suppression_limit = limit;
+        }
+        if let Some(word) = &args.suppressed {
+            typed.replaced.push("algorithm.suppressed".into());
+            typed.job.algorithm.suppressed = choice("--suppressed", word, &Suppressed::ALL)?;
         }
         if let Some(path) = &args.output {
             typed.job.write_to(path.clone());
@@ -243,15 +252,38 @@ fn choice<T: Copy>(flag: &str, word: &str, known: &[(&'static str, T)]) -> Resul
     })
 }
 
-/// The generalization rules of a column that must be a quasi-identifier.
-fn job_quasi<'a>(job: &'a mut Job, flag: &str, column: &str) -> Result<&'a mut schema::ColumnSpec> {
-    let quasi: Vec<String> =
-        job.columns.iter().filter(|(_, c)| c.role == RoleName::Quasi).map(|(n, _)| n.clone()).collect();
-    match job.columns.iter_mut().find(|(n, c)| n == column && c.role == RoleName::Quasi) {
+/// What is said of a column's values, for a quasi-identifier or, where that makes sense, a sensitive column.
+fn job_spec<'a>(
+    job: &'a mut Job,
+    flag: &str,
+    column: &str,
+    or_sensitive: bool,
+) -> Result<&'a mut schema::ColumnSpec> {
+    let fits = |role: RoleName| role == RoleName::Quasi || or_sensitive && role == RoleName::Sensitive;
+    let known: Vec<String> =
+        job.columns.iter().filter(|(_, c)| fits(c.role)).map(|(n, _)| n.clone()).collect();
+    let what =
+        if or_sensitive { "neither a quasi-identifier nor sensitive" } else { "not a quasi-identifier" };
+    match job.columns.iter_mut().find(|(n, c)| n == column && fits(c.role)) {
         Some((_, found)) => Ok(&mut found.spec),
-        None => Err(Error::job(format!("{flag} names `{column}`, which is not a quasi-identifier"))
-            .help_near(column, quasi.iter().map(String::as_str))),
+        None => Err(Error::job(format!("{flag} names `{column}`, which is {what}"))
+            .help_near(column, known.iter().map(String::as_str))),
     }
+}
+
+/// `k=2,values=HIV,Cancer` are two parameters: what has no `=` goes on with the list before it.
+fn split_params(text: &str) -> Vec<String> {
+    let mut params: Vec<String> = Vec::new();
+    for piece in text.split(',').filter(|piece| !piece.is_empty()) {
+        match params.last_mut() {
+            Some(last) if !piece.contains('=') => {
+                last.push(',');
+                last.push_str(piece);
+            }
+            _ => params.push(piece.to_owned()),
+        }
+    }
+    params
 }
 
 fn values(flag: &str, given: &[String], known: &[incrowd::Param]) -> Result<Vec<(String, Value)>> {

@@ -15,6 +15,8 @@ pub enum ParamKind {
     Number(f64, f64),
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// The name of a sensitive column; an empty word is the only one there is.
+    Column,
     /// Several words, for example column names in order.
     Words,
     /// Yes or no.
@@ -28,7 +30,7 @@ pub struct Param {
     pub name: &'static str,
     /// What it takes.
     pub kind: ParamKind,
-    /// What it is when not given; `None` means it must be given.
+    /// What it is when not given; `None` means it must be given, an empty word that it may be left out.
     pub default: Option<&'static str>,
     /// One sentence for people.
     pub about: &'static str,
@@ -67,7 +69,7 @@ impl Value {
         let word = word.trim();
         match kind {
             ParamKind::Words => Value::Words(word.split(',').map(|w| w.trim().to_owned()).collect()),
-            ParamKind::Choice(_) => Value::Word(word.to_owned()),
+            ParamKind::Choice(_) | ParamKind::Column => Value::Word(word.to_owned()),
             _ => {
                 if let Ok(n) = word.parse::<i64>() {
                     Value::Integer(n)
@@ -111,6 +113,8 @@ impl Params {
                 continue;
             }
             match param.default {
+                // An optional number has no value of its own.
+                Some("") if matches!(param.kind, ParamKind::Count(_) | ParamKind::Number(..)) => {}
                 Some(word) => {
                     values.insert(param.name, Value::from_word(word, param.kind));
                 }
@@ -137,6 +141,11 @@ impl Params {
             Some(Value::Real(x)) => *x,
             _ => panic!("`{}` declares no number `{name}`", self.owner),
         }
+    }
+
+    /// A number that may be left out.
+    pub fn optional_number(&self, name: &str) -> Option<f64> {
+        self.values.contains_key(name).then(|| self.number(name))
     }
 
     /// A word.
@@ -180,11 +189,16 @@ fn check(owner: &str, param: &Param, value: Value) -> Result<Value> {
         (ParamKind::Count(least), _) => return Err(refuse(format!("a whole number, at least {least}"))),
         (ParamKind::Number(lo, hi), Value::Integer(n)) if (lo..=hi).contains(&(*n as f64)) => {}
         (ParamKind::Number(lo, hi), Value::Real(x)) if (lo..=hi).contains(x) => {}
+        (ParamKind::Number(lo, hi), _) if hi == f64::MAX => {
+            return Err(refuse(format!("a number, at least {lo}")));
+        }
         (ParamKind::Number(lo, hi), _) => return Err(refuse(format!("a number from {lo} to {hi}"))),
         (ParamKind::Choice(words), Value::Word(w)) if words.contains(&w.as_str()) => {}
         (ParamKind::Choice(words), _) => {
             return Err(refuse(words.join(" or ")).help_near(&value.to_string(), words.iter().copied()));
         }
+        (ParamKind::Column, Value::Word(_)) => {}
+        (ParamKind::Column, _) => return Err(refuse("the name of a column".to_owned())),
         (ParamKind::Words, Value::Words(_)) => {}
         (ParamKind::Words, Value::Word(w)) => {
             return Ok(Value::Words(w.split(',').map(|w| w.trim().to_owned()).collect()));

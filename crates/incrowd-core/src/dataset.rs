@@ -3,8 +3,12 @@
 use crate::domain::{Domain, Misfit};
 use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
+use crate::group::{GroupSummary, Histogram};
 use crate::index::Code;
-use crate::schema::{ColumnSpec, Labels};
+use crate::partition::Span;
+use crate::population::{Cell, Population};
+use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
+pub use crate::sensitive::Sensitive;
 
 /// A quasi-identifier with its line of leaves.
 #[derive(Clone, Debug)]
@@ -13,27 +17,6 @@ pub struct Quasi {
     pub name: String,
     /// Its line.
     pub domain: Domain,
-}
-
-/// A sensitive column with its values in alphabetical order.
-#[derive(Clone)]
-pub struct Sensitive {
-    /// The column's name.
-    pub name: String,
-    /// The distinct values by code; the text of a missing value is empty.
-    pub values: Vec<String>,
-    /// The code of a missing value, if such are kept.
-    pub missing: Option<u32>,
-}
-
-// Cells must not reach logs.
-impl std::fmt::Debug for Sensitive {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sensitive")
-            .field("name", &self.name)
-            .field("values", &self.values.len())
-            .finish_non_exhaustive()
-    }
 }
 
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
@@ -45,6 +28,7 @@ pub struct Dataset {
     codes: Vec<u32>,
     weights: Vec<u64>,
     records: u64,
+    population: Option<Population>,
 }
 
 // Cells must not reach logs.
@@ -70,8 +54,14 @@ pub struct EncodeError {
 
 impl Dataset {
     /// Encodes a folded table whose columns are the quasi-identifiers, in the order of `quasi`, followed by the
-    /// sensitive columns. `missing` is the text under which kept missing values are published.
-    pub fn encode(folded: Folded, quasi: &[&ColumnSpec], missing: &str) -> Result<Dataset, EncodeError> {
+    /// sensitive columns, in the order of `sensitive`. `missing` is the text under which kept missing values are
+    /// published.
+    pub fn encode(
+        folded: Folded,
+        quasi: &[&ColumnSpec],
+        sensitive: &[&SensitiveSpec],
+        missing: &str,
+    ) -> Result<Dataset, EncodeError> {
         let width = folded.columns.len();
         // A text that occurs only in records left out for a missing value must leave no trace in any domain.
         let mut used: Vec<Vec<bool>> = folded.columns.iter().map(|c| vec![false; c.texts.len()]).collect();
@@ -79,7 +69,7 @@ impl Dataset {
             used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
         }
         let mut lines = Vec::new();
-        let mut sensitive = Vec::new();
+        let (specs, mut sensitive) = (sensitive, Vec::new());
         let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);
         for (i, column) in folded.columns.iter().enumerate() {
             let has_missing = used[i][MISSING as usize];
@@ -103,7 +93,12 @@ impl Dataset {
                 order.iter().enumerate().for_each(|(code, &text)| map[text] = Code(code as u32));
                 let values = order.iter().map(|&text| column.texts[text].clone()).collect();
                 let missing = has_missing.then(|| map[MISSING as usize].0);
-                sensitive.push(Sensitive { name: column.name.clone(), values, missing });
+                let spec = specs.get(i - quasi.len()).copied();
+                let built = Sensitive::build(&column.name, values, missing, spec);
+                sensitive.push(built.map_err(|mut misfit| {
+                    misfit.code = misfit.code.map(|code| order[code as usize] as u32);
+                    EncodeError { column: i, misfit }
+                })?);
             }
             maps.push(map);
         }
@@ -114,20 +109,42 @@ impl Dataset {
                 *code = map[*code as usize].0;
             }
         }
-        Ok(Dataset { quasi: lines, sensitive, codes, weights: folded.weights, records })
+        let weights = folded.weights;
+        Ok(Dataset { quasi: lines, sensitive, codes, weights, records, population: None })
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
-    /// quasi-identifiers, the others sensitive.
-    pub fn of_release(folded: Folded, quasi: usize) -> Dataset {
+    /// quasi-identifiers, the others sensitive. Fails only if a sensitive value is not what `sensitive` says it is.
+    pub fn of_release(
+        folded: Folded,
+        quasi: usize,
+        sensitive: &[&SensitiveSpec],
+    ) -> Result<Dataset, EncodeError> {
         let text =
             ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
-        let specs = vec![&text; quasi];
         // A null is not an empty text: it gets a label no cell can have.
-        match Dataset::encode(folded, &specs, "\u{0}") {
-            Ok(dataset) => dataset,
-            Err(error) => unreachable!("plain text always fits: {:?}", error.misfit.error),
-        }
+        Dataset::encode(folded, &vec![&text; quasi], sensitive, "\u{0}")
+    }
+
+    /// Places a population on the lines of the quasi-identifiers, for models that ask how many people a group's cells
+    /// cover.
+    #[must_use]
+    pub fn with_population(mut self, population: Population) -> Dataset {
+        self.population = Some(population);
+        self
+    }
+
+    /// The population, if one was given.
+    pub fn population(&self) -> Option<&Population> {
+        self.population.as_ref()
+    }
+
+    /// The table with other weights: 0 leaves a row out. Lines and codes stay.
+    #[must_use]
+    pub fn reweighted(&self, weight: impl Fn(usize) -> u64) -> Dataset {
+        let weights: Vec<u64> = (0..self.rows()).map(weight).collect();
+        let records = weights.iter().sum();
+        Dataset { weights, records, ..self.clone() }
     }
 
     /// The quasi-identifiers.
@@ -138,6 +155,34 @@ impl Dataset {
     /// The sensitive columns.
     pub fn sensitive(&self) -> &[Sensitive] {
         &self.sensitive
+    }
+
+    /// The whole table as one group, published with the tightest cells that cover it.
+    pub fn whole(&self) -> GroupSummary {
+        let histogram = |(s, column): (usize, &Sensitive)| {
+            let codes = (0..self.rows()).map(|row| (self.sensitive_codes(row)[s], self.weight(row)));
+            Histogram::count(column.values.len(), codes)
+        };
+        let sensitive = self.sensitive.iter().enumerate().map(histogram).collect();
+        let population = self.population.as_ref().map_or(0, |population| {
+            let mut values: Vec<Vec<Code>> = vec![Vec::new(); self.quasi.len()];
+            for (q, values) in values.iter_mut().enumerate() {
+                let mut used = vec![false; self.quasi[q].domain.leaves() as usize];
+                (0..self.rows()).for_each(|row| used[self.quasi_codes(row)[q] as usize] = true);
+                values.extend((0..used.len() as u32).filter(|&code| used[code as usize]).map(Code));
+            }
+            let cells: Vec<Cell<'_>> = self
+                .quasi
+                .iter()
+                .zip(&values)
+                .filter_map(|(quasi, values)| {
+                    let span = Span { lo: *values.first()?, hi: *values.last()? };
+                    Some(Cell::new(&quasi.domain, span, values))
+                })
+                .collect();
+            population.people(&population.covered(&cells, 0..population.rows() as u32))
+        });
+        GroupSummary { records: self.records, sensitive, population }
     }
 
     /// The quasi-identifiers alone; the rows are given up.

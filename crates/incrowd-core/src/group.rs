@@ -1,56 +1,92 @@
 //! What a model is told about a group.
 
-/// How often each sensitive value occurs, by code.
+/// How often each value of a sensitive column occurs: the values that do, by code, ascending. Only what occurs takes room,
+/// so that a salary with a hundred thousand values costs a small group no more than a disease with ten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    counts: Vec<u64>,
+    entries: Vec<(u32, u64)>,
 }
 
 impl Histogram {
-    /// Counts `records` more of a value.
-    pub fn add(&mut self, code: u32, records: u64) {
-        let i = code as usize;
-        if i >= self.counts.len() {
-            self.counts.resize(i + 1, 0);
+    /// Counts codes with their records; `values` is the number of codes there are.
+    pub fn count(values: usize, codes: impl ExactSizeIterator<Item = (u32, u64)>) -> Histogram {
+        if values <= 4 * codes.len() {
+            let mut counts = vec![0u64; values];
+            codes.for_each(|(code, records)| counts[code as usize] += records);
+            let used = counts.into_iter().enumerate().filter(|(_, records)| *records > 0);
+            return Histogram { entries: used.map(|(code, records)| (code as u32, records)).collect() };
         }
-        self.counts[i] += records;
+        let mut entries: Vec<(u32, u64)> = codes.filter(|(_, records)| *records > 0).collect();
+        entries.sort_unstable();
+        entries.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        Histogram { entries }
     }
 
-    /// The count of each value by code; values beyond the end do not occur.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
+    /// Counts `records` more of a value.
+    pub fn add(&mut self, code: u32, records: u64) {
+        match self.entries.binary_search_by_key(&code, |entry| entry.0) {
+            Ok(at) => self.entries[at].1 += records,
+            Err(_) if records == 0 => {}
+            Err(at) => self.entries.insert(at, (code, records)),
+        }
+    }
+
+    /// The values that occur with their counts, ascending by code.
+    pub fn entries(&self) -> &[(u32, u64)] {
+        &self.entries
+    }
+
+    /// How often a value occurs.
+    pub fn get(&self, code: u32) -> u64 {
+        self.entries.binary_search_by_key(&code, |entry| entry.0).map_or(0, |at| self.entries[at].1)
     }
 
     /// Adds another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        for (code, &records) in other.counts.iter().enumerate().filter(|(_, records)| **records > 0) {
-            self.add(code as u32, records);
+        let mut merged = Vec::with_capacity(self.entries.len() + other.entries.len());
+        let (mut mine, mut theirs) = (self.entries.iter().peekable(), other.entries.iter().peekable());
+        while let (Some(&&(a, m)), Some(&&(b, n))) = (mine.peek(), theirs.peek()) {
+            merged.push((a.min(b), if a <= b { m } else { 0 } + if b <= a { n } else { 0 }));
+            mine.next_if(|_| a <= b);
+            theirs.next_if(|_| b <= a);
         }
+        merged.extend(mine.chain(theirs));
+        self.entries = merged;
     }
 
     /// Takes away a histogram that was added before.
     pub fn remove(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine -= theirs;
-        }
-        let used = self.counts.iter().rposition(|&records| records > 0).map_or(0, |last| last + 1);
-        self.counts.truncate(used);
+        let mut theirs = other.entries.iter().peekable();
+        self.entries.retain_mut(|(code, records)| {
+            if let Some((_, less)) = theirs.next_if(|(b, _)| b == code) {
+                *records -= less;
+            }
+            *records > 0
+        });
     }
 }
 
-/// A group as models see it. Summaries merge: the summary of a union is the merged summary of its parts.
+/// A group as models see it. Summaries merge: records and histograms of a union are those of its parts together. The
+/// population does not, since a union may be published with cells that cover more people than those of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSummary {
     /// How many records the group has.
     pub records: u64,
-    /// For each sensitive column how often each value occurs; empty if no model asked for it.
+    /// For each sensitive column how often each value occurs; empty where no model asked for it.
     pub sensitive: Vec<Histogram>,
+    /// How many people of the population the group's published cells cover; 0 if no model asked for it. A group without
+    /// records stands for the people no cell covers.
+    pub population: u64,
 }
 
 impl GroupSummary {
     /// A group without records and with `sensitive` empty histograms.
     pub fn empty(sensitive: usize) -> GroupSummary {
-        GroupSummary { records: 0, sensitive: vec![Histogram::default(); sensitive] }
+        GroupSummary { sensitive: vec![Histogram::default(); sensitive], ..GroupSummary::default() }
     }
 
     /// Counts `records` more with these sensitive codes.
@@ -61,7 +97,7 @@ impl GroupSummary {
         }
     }
 
-    /// Adds another group.
+    /// Adds the records of another group.
     pub fn merge(&mut self, other: &GroupSummary) {
         self.records += other.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&other.sensitive) {
@@ -69,7 +105,7 @@ impl GroupSummary {
         }
     }
 
-    /// Takes away a part that was added before.
+    /// Takes away records that were added before.
     pub fn remove(&mut self, part: &GroupSummary) {
         self.records -= part.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&part.sensitive) {
@@ -103,6 +139,18 @@ mod tests {
             prop_assert_eq!(&merged, &summary(&union));
             merged.remove(&summary(&b));
             prop_assert_eq!(merged, summary(&a));
+        }
+
+        #[test]
+        fn counting_at_once_is_counting_one_by_one(
+            rows in prop::collection::vec((0u32..40, 0u64..5), 0..30),
+            spare in 0usize..200,
+        ) {
+            let mut slow = Histogram::default();
+            rows.iter().for_each(|&(code, records)| slow.add(code, records));
+            let fast = Histogram::count(40 + spare, rows.iter().copied());
+            prop_assert_eq!(&fast, &slow);
+            prop_assert!((0..40).all(|c| fast.get(c) == rows.iter().filter(|r| r.0 == c).map(|r| r.1).sum::<u64>()));
         }
     }
 }

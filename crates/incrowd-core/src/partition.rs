@@ -17,18 +17,20 @@ pub struct Span {
 
 const SUPPRESSED: GroupId = GroupId(u32::MAX);
 
-/// Groups of rows. A row that is in no group is suppressed.
+/// Groups of rows. A row that is in no group is suppressed; suppressed rows may also stand together in a group whose every
+/// cell is `*`.
 #[derive(Clone, Debug)]
 pub struct Partition {
     width: usize,
     spans: Vec<Span>,
     groups: Vec<GroupId>,
+    starred: Option<GroupId>,
 }
 
 impl Partition {
     /// A partition of `rows` rows without groups; `width` is the number of quasi-identifiers.
     pub fn new(width: usize, rows: usize) -> Partition {
-        Partition { width, spans: Vec::new(), groups: vec![SUPPRESSED; rows] }
+        Partition { width, spans: Vec::new(), groups: vec![SUPPRESSED; rows], starred: None }
     }
 
     /// Adds a group: the interval it covers on each line, and its rows. Fails if a row is in another group already.
@@ -44,6 +46,37 @@ impl Partition {
         }
         self.spans.extend_from_slice(spans);
         Ok(group)
+    }
+
+    /// Publishes the rows that are in no group after all, in a group of their own whose every cell is `*`.
+    pub fn star(&mut self, leaves: impl Iterator<Item = u32>) -> Result<()> {
+        let whole: Vec<Span> = leaves.map(|n| Span { lo: Code(0), hi: Code(n.saturating_sub(1)) }).collect();
+        let rows: Vec<RowId> =
+            (0..self.groups.len() as u32).map(RowId).filter(|r| self.group(r.index()).is_none()).collect();
+        if !rows.is_empty() {
+            self.starred = Some(self.add(&whole, rows)?);
+        }
+        Ok(())
+    }
+
+    /// The group whose every cell is `*`, if there is one.
+    pub fn starred(&self) -> Option<GroupId> {
+        self.starred
+    }
+
+    /// The same groups without those named; their rows are suppressed. Groups are numbered anew.
+    #[must_use]
+    pub fn without(&self, leaving: &[bool]) -> Partition {
+        let mut kept = Partition::new(self.width, self.groups.len());
+        let mut renamed = vec![SUPPRESSED; self.groups()];
+        for group in (0..self.groups()).filter(|&group| !leaving[group]) {
+            renamed[group] = GroupId(kept.groups() as u32);
+            kept.spans.extend_from_slice(self.spans(GroupId(group as u32)));
+        }
+        for (new, old) in kept.groups.iter_mut().zip(&self.groups) {
+            *new = if *old == SUPPRESSED { SUPPRESSED } else { renamed[old.index()] };
+        }
+        kept
     }
 
     /// How many groups there are.

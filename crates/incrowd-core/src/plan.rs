@@ -31,30 +31,31 @@ impl<'a> Plan<'a> {
         let groups = partition.groups();
         let mut labels = Vec::with_capacity(width);
         let mut of_group = vec![0u32; groups * width];
+        let starred = |group: usize| partition.starred() == Some(GroupId(group as u32));
         for (q, quasi) in dataset.quasi().iter().enumerate() {
-            let mut texts: Vec<String> = Vec::new();
+            let mut texts = Texts::default();
             let mut cell = |group: usize, label: u32| of_group[group * width + q] = label;
             if quasi.domain.publishes_sets() {
                 let mut known: HashMap<Vec<Code>, u32> = HashMap::new();
                 for (group, set) in sets(dataset, partition, q).into_iter().enumerate() {
-                    let label = *known.entry_ref(&set).or_insert_with(|| {
-                        texts.push(quasi.domain.set_label(&set));
-                        texts.len() as u32 - 1
-                    });
-                    cell(group, label);
+                    if !starred(group) {
+                        let text = || texts.add(quasi.domain.set_label(&set));
+                        let label = *known.entry_ref(&set).or_insert_with(text);
+                        cell(group, label);
+                    }
                 }
             } else {
                 let mut known: HashMap<Span, u32, foldhash::fast::FixedState> = HashMap::default();
-                for group in 0..groups {
+                for group in (0..groups).filter(|&group| !starred(group)) {
                     let span = partition.spans(GroupId(group as u32))[q];
-                    let label = *known.entry(span).or_insert_with(|| {
-                        texts.push(quasi.domain.label(span.lo, span.hi));
-                        texts.len() as u32 - 1
-                    });
-                    cell(group, label);
+                    let text = || texts.add(quasi.domain.label(span.lo, span.hi));
+                    cell(group, *known.entry(span).or_insert_with(text));
                 }
             }
-            labels.push(texts);
+            if let Some(star) = partition.starred() {
+                cell(star.index(), texts.add("*".to_owned()));
+            }
+            labels.push(texts.list);
         }
         Plan { dataset, partition, labels, of_group }
     }
@@ -83,6 +84,22 @@ impl<'a> Plan<'a> {
     /// The published text of a group in a quasi-identifier.
     pub fn text(&self, group: GroupId, quasi: usize) -> &str {
         &self.labels[quasi][self.cells(group)[quasi] as usize]
+    }
+}
+
+/// Distinct texts in the order they were added.
+#[derive(Default)]
+struct Texts {
+    list: Vec<String>,
+    known: HashMap<String, u32>,
+}
+
+impl Texts {
+    fn add(&mut self, text: String) -> u32 {
+        *self.known.entry_ref(text.as_str()).or_insert_with(|| {
+            self.list.push(text.clone());
+            self.list.len() as u32 - 1
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::HierarchySpec;
 
-/// What a quasi-identifier's values are.
+/// What a column's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers, generalized to free intervals.
@@ -43,6 +43,16 @@ pub struct ColumnSpec {
     pub domain: Option<(f64, f64)>,
 }
 
+/// How the values of a sensitive column relate to each other, for models that ask. What is not stated is decided from the
+/// values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SensitiveSpec {
+    /// What the values are.
+    pub kind: Option<Kind>,
+    /// The hierarchy, if the column has one; its values are published as they are all the same.
+    pub hierarchy: Option<HierarchySpec>,
+}
+
 /// What a column is to the release. A role carries what it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Role {
@@ -51,7 +61,7 @@ pub enum Role {
     /// Could be linked with other sources: generalized.
     Quasi(ColumnSpec),
     /// Must not be learned about a person: published as it is, in groups the models admit.
-    Sensitive,
+    Sensitive(SensitiveSpec),
     /// Published as it is and protected by nothing.
     Passthrough,
     /// Not published.
@@ -95,8 +105,11 @@ impl Schema {
     }
 
     /// The sensitive columns.
-    pub fn sensitive(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().filter(|(_, role)| *role == Role::Sensitive).map(|(name, _)| name.as_str())
+    pub fn sensitive(&self) -> impl Iterator<Item = (&str, &SensitiveSpec)> {
+        self.columns.iter().filter_map(|(name, role)| match role {
+            Role::Sensitive(spec) => Some((name.as_str(), spec)),
+            _ => None,
+        })
     }
 
     /// The columns a release has, in the table's order.
@@ -113,8 +126,9 @@ mod tests {
     #[test]
     fn refuses_duplicate_names_and_no_quasi_identifier() {
         let quasi = || Role::Quasi(ColumnSpec::default());
-        assert!(Schema::new(vec![("a".into(), quasi()), ("a".into(), Role::Sensitive)]).is_err());
-        assert!(Schema::new(vec![("a".into(), Role::Sensitive)]).is_err());
+        let sensitive = || Role::Sensitive(SensitiveSpec::default());
+        assert!(Schema::new(vec![("a".into(), quasi()), ("a".into(), sensitive())]).is_err());
+        assert!(Schema::new(vec![("a".into(), sensitive())]).is_err());
         let schema = Schema::new(vec![("id".into(), Role::Identifier), ("a".into(), quasi())]).unwrap();
         assert_eq!(schema.published().count(), 1);
     }

@@ -7,6 +7,7 @@
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
 pub mod mondrian;
+pub mod suppress;
 
 use std::fmt::Debug;
 
@@ -28,8 +29,6 @@ pub struct Card {
     pub limits: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Whether it is sound only for models that survive the merging of groups.
-    pub needs_merging: bool,
     /// Makes the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }
@@ -42,12 +41,18 @@ impl Debug for Card {
 
 /// A way to partition a table.
 pub trait Algorithm: Debug + Send + Sync {
+    /// Whether it is sound only for models that survive the merging of groups: because it prunes, or because it may publish
+    /// two groups with the same cells, which are one group to a reader.
+    fn needs_merging(&self) -> bool;
+
     /// Partitions the table so that every model admits every group. The caller has bound the models to this very
-    /// table, so that they admit the table as a whole; `Err` means it cannot be done, or not with these parameters.
+    /// table; `Err` means it cannot be done, or not with these parameters. Rows of at most `suppressible` records may be
+    /// left without a group.
     fn recode(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
+        suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition>;
 }
@@ -80,11 +85,14 @@ impl Method {
     /// Refuses models the algorithm would not be sound for.
     pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
         for promise in promises {
-            if self.card.needs_merging && !promise.model.card().survives.merging {
+            if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
                 let (method, model) = (self.card.name, promise.name());
                 return Err(Error::job(format!(
-                    "`{method}` cannot be used with `{model}`: merging two groups that satisfy it may break it"
-                )));
+                    "`{method}` with these options cannot be used with `{model}`: merging two groups that satisfy it may \
+                     break it"
+                ))
+                .help("`mondrian` with cut = \"strict\" never publishes two groups with the same cells")
+                .at("algorithm"));
             }
         }
         Ok(())

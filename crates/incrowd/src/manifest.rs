@@ -11,7 +11,7 @@ use incrowd_core::{Error, HierarchySpec, Result, Role, Value};
 use incrowd_engine::Pending;
 use serde_json::{Map, Value as Json, json};
 
-use crate::job::{Job, OnMissing, Order};
+use crate::job::{Job, OnMissing, Order, Suppressed};
 use crate::setup::Setup;
 
 /// How many records went where.
@@ -152,37 +152,37 @@ fn job_json(job: &Job, setup: &Setup) -> Json {
         "columns": columns,
         "on_missing": if job.input.on_missing == OnMissing::Keep { "keep" } else { "drop" },
         "suppression_limit": job.algorithm.suppression_limit,
+        "suppressed": Suppressed::ALL.iter().find(|(_, s)| *s == job.algorithm.suppressed).map(|(name, _)| *name),
         "order": order,
     })
 }
 
 fn role_json(role: &Role) -> Json {
-    match role {
-        Role::Quasi(spec) => {
-            let mut object = Map::new();
-            object.insert("role".into(), json!("quasi"));
-            if let Some(kind) = spec.kind {
-                let name = Kind::ALL.iter().find(|(_, k)| *k == kind).map(|(name, _)| *name);
-                object.insert("kind".into(), json!(name));
-            }
-            let hierarchy = spec.hierarchy.as_ref().map(|h| match h {
-                HierarchySpec::Arx { .. } => "file",
-                HierarchySpec::Nested(_) => "tree",
-                HierarchySpec::Mask(_) => "mask",
-                HierarchySpec::Intervals(_) => "intervals",
-                HierarchySpec::Dates(_) => "dates",
-            });
-            if let Some(hierarchy) = hierarchy {
-                object.insert("hierarchy".into(), json!(hierarchy));
-            }
-            if spec.labels == Labels::Star {
-                object.insert("labels".into(), json!("star"));
-            }
-            Json::Object(object)
-        }
-        Role::Sensitive => json!({ "role": "sensitive" }),
-        _ => json!({ "role": "passthrough" }),
+    let (name, kind, hierarchy, labels) = match role {
+        Role::Quasi(spec) => ("quasi", spec.kind, spec.hierarchy.as_ref(), spec.labels),
+        Role::Sensitive(spec) => ("sensitive", spec.kind, spec.hierarchy.as_ref(), Labels::Set),
+        _ => ("passthrough", None, None, Labels::Set),
+    };
+    let mut object = Map::new();
+    object.insert("role".into(), json!(name));
+    if let Some(kind) = kind {
+        let name = Kind::ALL.iter().find(|(_, k)| *k == kind).map(|(name, _)| *name);
+        object.insert("kind".into(), json!(name));
     }
+    let hierarchy = hierarchy.map(|h| match h {
+        HierarchySpec::Arx { .. } => "file",
+        HierarchySpec::Nested(_) => "tree",
+        HierarchySpec::Mask(_) => "mask",
+        HierarchySpec::Intervals(_) => "intervals",
+        HierarchySpec::Dates(_) => "dates",
+    });
+    if let Some(hierarchy) = hierarchy {
+        object.insert("hierarchy".into(), json!(hierarchy));
+    }
+    if labels == Labels::Star {
+        object.insert("labels".into(), json!("star"));
+    }
+    Json::Object(object)
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use incrowd_audit::Verification;
 use incrowd_core::metric::Tally;
-use incrowd_core::{Error, HierarchySpec, Plan, Progress, Result};
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
+use incrowd_recode::suppress::settle;
 
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
@@ -41,7 +43,9 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
         _ => None,
     });
-    let inputs: Vec<PathBuf> = engine.files().map(Path::to_owned).chain(hierarchies).collect();
+    let population = job.population.iter().flat_map(|population| population.paths.clone());
+    let inputs: Vec<PathBuf> =
+        engine.files().map(Path::to_owned).chain(hierarchies).chain(population).collect();
     let mut pending = target(job, &inputs)?;
 
     let folded = engine.fold(&setup.fold_spec(), progress)?;
@@ -51,12 +55,15 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 
     progress.step("encoding", None);
     let data = setup.encode(folded, &engine)?;
+    let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
+    let population = setup::population(job, &quasi, &setup.promises, progress)?;
+    let data = setup.with_population(data, population.as_ref())?;
     let bind = |(i, p): (usize, &incrowd_core::model::Promise)| {
         p.bind_for_release(&data).map_err(|e| e.within(&format!("models.{i}")))
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
-    let partition =
-        setup.method.algorithm.recode(&data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let partition = partition(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let starred = starred(&data, &partition);
 
     let columns = setup.output_columns();
     let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
@@ -66,17 +73,16 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let plan = Plan::new(&data, &partition);
     let receipt = engine.apply(&plan, &output, &mut pending, progress)?;
     drop(plan);
-    limit(job, receipt.suppressed, data.records())?;
+    limit(job, receipt.suppressed + starred, data.records())?;
     drop(partition);
 
     let distinct_rows = data.rows() as u64;
-    let sensitive: Vec<&str> = setup.schema.sensitive().collect();
     let domains = data.into_quasi();
     let release = Release::new(pending);
-    let release = release.verify(&names, &domains, &sensitive, &setup.promises, receipt, progress)?;
+    let release = release.verify(&names, &domains, &setup, population.as_ref(), receipt, progress)?;
 
     progress.step("publishing", None);
-    let (suppressed, published) = (receipt.suppressed, receipt.published);
+    let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
     let records = Records { read, dropped_missing, suppressed, published };
     let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
     let manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
@@ -113,9 +119,38 @@ fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
     Ok(pending)
 }
 
+/// How many records the limit lets be suppressed.
+fn suppressible(job: &Job, records: u64) -> u64 {
+    (job.algorithm.suppression_limit * records as f64).floor() as u64
+}
+
+/// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.
+fn partition(
+    job: &Job,
+    setup: &Setup,
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    progress: &dyn Progress,
+) -> Result<Partition> {
+    let allowed = suppressible(job, data.records());
+    let recode = |allowed| setup.method.algorithm.recode(data, models, allowed, progress);
+    let settled = settle(data, &setup.promises, models, recode(allowed)?, job.algorithm.suppressed, allowed);
+    match settled {
+        Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
+        settled => settled,
+    }
+}
+
+/// How many records are published with nothing but `*` in their quasi-identifiers.
+fn starred(data: &Dataset, partition: &Partition) -> u64 {
+    let star = partition.starred();
+    let rows = (0..data.rows()).filter(|&row| star.is_some() && partition.group(row) == star);
+    rows.map(|row| data.weight(row)).sum()
+}
+
 fn limit(job: &Job, suppressed: u64, records: u64) -> Result<()> {
     let limit = job.algorithm.suppression_limit;
-    if suppressed as f64 > limit * records as f64 {
+    if suppressed > suppressible(job, records) {
         return Err(Error::unsatisfiable(format!(
             "{suppressed} of {records} records would be suppressed, more than the limit of {limit}"
         ))

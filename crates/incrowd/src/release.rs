@@ -1,13 +1,14 @@
 //! A release is a file under way until it is verified; only then can it be published.
 
-use incrowd_audit::{Verification, tally, verify};
+use incrowd_audit::{People, Verification, tally, verify};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{Dataset, Error, Folded, Progress, Result};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result, SensitiveSpec};
 use incrowd_engine::{Embedded, Format, Options, Pending, Receipt};
 
 use crate::manifest::Manifest;
+use crate::setup::Setup;
 
 /// Written, but nobody has looked at it.
 #[derive(Debug)]
@@ -38,8 +39,8 @@ impl Release<Unchecked> {
         self,
         columns: &[String],
         domains: &[Quasi],
-        sensitive: &[&str],
-        promises: &[Promise],
+        setup: &Setup,
+        population: Option<&Folded>,
         receipt: Receipt,
         progress: &dyn Progress,
     ) -> Result<Release<Verified>> {
@@ -47,7 +48,9 @@ impl Release<Unchecked> {
         let quasi: Vec<&str> = domains.iter().map(|q| q.name.as_str()).collect();
         let delimiter = Some(delimiter(self.pending.target()));
         let options = Options { format, delimiter, digest: true };
-        let read = read(self.pending.path(), &options, &quasi, sensitive, promises, progress)?;
+        let promises = &setup.promises;
+        let sensitive: Vec<&str> = setup.schema.sensitive().map(|(name, _)| name).collect();
+        let read = read(self.pending.path(), &options, &quasi, &sensitive, promises, progress)?;
         // A header of text is read without the blanks around its names.
         if !read.columns.iter().map(|c| c.trim()).eq(columns.iter().map(|c| c.trim())) {
             return Err(Error::bug("the written release does not have the columns it should have"));
@@ -60,7 +63,10 @@ impl Release<Unchecked> {
             )));
         }
         let tally = tally(&read.folded, domains, receipt.suppressed)?;
-        let verification = verify(&Dataset::of_release(read.folded, quasi.len()), promises)?;
+        let quasi: Vec<ColumnSpec> = setup.schema.quasi().map(|(_, spec)| spec.clone()).collect();
+        let sensitive: Vec<SensitiveSpec> = setup.schema.sensitive().map(|(_, spec)| spec.clone()).collect();
+        let missing = setup.missing_label();
+        let verification = judge(read.folded, &quasi, &sensitive, promises, population, missing, progress)?;
         if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
             return Err(Error::bug(format!(
                 "the release does not keep {}: it was not put in place",
@@ -78,6 +84,25 @@ impl Release<Verified> {
         let manifest = manifest.write()?;
         Pending::publish_all([self.pending, manifest])
     }
+}
+
+/// Judges the promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model
+/// looks at them.
+pub(crate) fn judge(
+    release: Folded,
+    quasi: &[ColumnSpec],
+    sensitive: &[SensitiveSpec],
+    promises: &[Promise],
+    population: Option<&Folded>,
+    missing: &str,
+    progress: &dyn Progress,
+) -> Result<Verification> {
+    let people = population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
+    let specs: Vec<&SensitiveSpec> = sensitive.iter().collect();
+    let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
+    let release = Dataset::of_release(release, quasi.len(), &specs)
+        .map_err(|failed| failed.misfit.error.at(format!("columns.{}", names[failed.column])))?;
+    verify(&release, promises, people.as_ref())
 }
 
 /// The delimiter incrowd writes into a file of that name.

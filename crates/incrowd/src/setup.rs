@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use incrowd_core::model::Promise;
-use incrowd_core::{Dataset, Error, Folded, Progress, Result, Role, Schema};
+use incrowd_core::dataset::EncodeError;
+use incrowd_core::model::{Need, Promise};
+use incrowd_core::{
+    ColumnSpec, Dataset, Error, Folded, Population, Progress, Result, Role, Schema, SensitiveSpec,
+};
 use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
 use incrowd_recode::Method;
 
@@ -44,16 +47,65 @@ pub(crate) fn open(input: &Input) -> Result<Embedded> {
     Embedded::open(&input.paths, &options(input)?).map_err(|e| e.at("input.path"))
 }
 
-/// The promises of a job.
-pub(crate) fn promises(job: &Job) -> Result<Vec<Promise>> {
+/// The promises of a job about a table with these sensitive columns.
+pub(crate) fn promises(job: &Job, sensitive: &[&str]) -> Result<Vec<Promise>> {
     if job.models.is_empty() {
         return Err(Error::job("the job promises nothing: it names no model")
             .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10"));
     }
     let promise = |(i, model): (usize, &crate::job::ModelJob)| {
-        Promise::new(&model.name, model.params.clone()).map_err(|e| e.within(&format!("models.{i}")))
+        let promise = Promise::about(&model.name, model.params.clone(), sensitive).and_then(|promise| {
+            if promise.model.card().needs.contains(&Need::Population) && job.population.is_none() {
+                return Err(Error::job(format!("`{}` needs a population table", model.name))
+                    .help("name it with --population people.csv, or [population] path = \"people.csv\""));
+            }
+            Ok(promise)
+        });
+        promise.map_err(|e| e.within(&format!("models.{i}")))
     };
     job.models.iter().enumerate().map(promise).collect()
+}
+
+/// How a sensitive column's values relate to each other, as the job says.
+pub(crate) fn sensitive_spec(spec: &ColumnSpec) -> SensitiveSpec {
+    SensitiveSpec { kind: spec.kind, hierarchy: spec.hierarchy.clone() }
+}
+
+/// The population of a job, folded over the quasi-identifiers, if a promise asks for it.
+pub(crate) fn population(
+    job: &Job,
+    quasi: &[&str],
+    promises: &[Promise],
+    progress: &dyn Progress,
+) -> Result<Option<Folded>> {
+    let asked = promises.iter().any(|p| p.model.card().needs.contains(&Need::Population));
+    let Some(population) = job.population.as_ref().filter(|_| asked) else { return Ok(None) };
+    fold_people(job, &population.paths, quasi, progress).map(Some).map_err(|e| e.at("population.path"))
+}
+
+/// Folds another table about people over some of its columns, as the job's own table is read.
+pub(crate) fn fold_people(
+    job: &Job,
+    paths: &[PathBuf],
+    columns: &[&str],
+    progress: &dyn Progress,
+) -> Result<Folded> {
+    let mut engine = Embedded::open(paths, &Options::default())?;
+    if let Some(absent) = columns.iter().find(|c| !engine.columns().iter().any(|own| own == *c)) {
+        let error = Error::input(format!("the population table has no column `{absent}`"));
+        return Err(error.help_near(absent, engine.columns().iter().map(String::as_str)));
+    }
+    let spec = FoldSpec {
+        columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+        missing: job.input.missing.clone(),
+        drop_missing: job.input.on_missing == OnMissing::Drop,
+        replay: false,
+    };
+    let folded = engine.fold(&spec, progress)?;
+    if folded.records() == 0 {
+        return Err(Error::input("the population table has no records"));
+    }
+    Ok(folded)
 }
 
 impl Setup {
@@ -80,7 +132,7 @@ impl Setup {
                 Some(column) => match column.role {
                     RoleName::Identifier => Role::Identifier,
                     RoleName::Quasi => Role::Quasi(column.spec.clone()),
-                    RoleName::Sensitive => Role::Sensitive,
+                    RoleName::Sensitive => Role::Sensitive(sensitive_spec(&column.spec)),
                     RoleName::Passthrough => Role::Passthrough,
                     RoleName::Drop => Role::Drop,
                 },
@@ -93,10 +145,11 @@ impl Setup {
             roles.push((name.clone(), role));
         }
         let schema = Schema::new(roles).map_err(|e| e.at("columns"))?;
-        let promises = promises(job)?;
+        let promises = promises(job, &schema.sensitive().map(|(name, _)| name).collect::<Vec<_>>())?;
         let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
-            let meant = e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit"]));
+            let meant =
+                e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit", "suppressed"]));
             let e = if let Some(meant) = meant { e.help(format!("did you mean `{meant}`?")) } else { e };
             e.within("algorithm")
         })?;
@@ -110,7 +163,7 @@ impl Setup {
     pub fn fold_spec(&self) -> FoldSpec {
         let quasi = self.schema.quasi().map(|(name, _)| name.to_owned());
         FoldSpec {
-            columns: quasi.chain(self.schema.sensitive().map(str::to_owned)).collect(),
+            columns: quasi.chain(self.schema.sensitive().map(|(name, _)| name.to_owned())).collect(),
             missing: self.missing.clone(),
             drop_missing: !self.keep_missing,
             replay: self.schema.published().any(|(_, role)| *role == Role::Passthrough),
@@ -127,7 +180,7 @@ impl Setup {
         let (mut quasi, mut sensitive) = (0.., 0..);
         let content = |role: &Role| match role {
             Role::Quasi(_) => Content::Quasi(quasi.next().unwrap_or(0)),
-            Role::Sensitive => Content::Sensitive(sensitive.next().unwrap_or(0)),
+            Role::Sensitive(_) => Content::Sensitive(sensitive.next().unwrap_or(0)),
             _ => Content::Carried,
         };
         let names: Vec<String> = self.schema.published().map(|(name, _)| name.to_owned()).collect();
@@ -147,10 +200,11 @@ impl Setup {
             });
         }
         let specs: Vec<_> = self.schema.quasi().map(|(_, spec)| spec).collect();
+        let sensitive: Vec<_> = self.schema.sensitive().map(|(_, spec)| spec).collect();
         // The texts are needed once more only if something does not fit.
         let names: Vec<String> = folded.columns.iter().map(|c| c.name.clone()).collect();
         let texts: Vec<Vec<String>> = folded.columns.iter().map(|c| c.texts.clone()).collect();
-        Dataset::encode(folded, &specs, self.missing_label()).map_err(|failed| {
+        Dataset::encode(folded, &specs, &sensitive, self.missing_label()).map_err(|failed| {
             let name = &names[failed.column];
             let error = failed.misfit.error;
             let text = failed.misfit.code.map(|code| texts[failed.column][code as usize].as_str());
@@ -160,6 +214,20 @@ impl Setup {
                 None => error.at(format!("columns.{name}")),
             }
         })
+    }
+
+    /// Places the population on the lines of the table.
+    pub(crate) fn with_population(&self, data: Dataset, population: Option<&Folded>) -> Result<Dataset> {
+        let Some(folded) = population else { return Ok(data) };
+        let specs: Vec<_> = self.schema.quasi().map(|(_, spec)| spec).collect();
+        let placed = Population::place(folded, data.quasi(), &specs, self.missing_label());
+        let placed = placed.map_err(|EncodeError { column, misfit }| {
+            let name = &folded.columns[column].name;
+            Error::input(format!("the population table: {}", misfit.error.message()))
+                .help(format!("column `{name}` must hold what that of the table holds"))
+                .at("population.path")
+        })?;
+        Ok(data.with_population(placed))
     }
 }
 

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use incrowd_audit::Verification;
 use incrowd_core::model::Promise;
-use incrowd_core::{Dataset, Error, Progress, Result};
+use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
-use crate::release::{delimiter, read};
+use crate::release::{delimiter, judge, read};
 use crate::setup;
 
 /// What was found out about a published table.
@@ -62,8 +62,8 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself"));
     }
-    let promises: Vec<Promise> = setup::promises(&job)?;
     let sensitive = named(&job, RoleName::Sensitive);
+    let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
     let mut options = setup::options(&job.input)?;
     if manifest.is_some() && options.delimiter.is_none() {
         // What incrowd wrote need not be sniffed.
@@ -78,7 +78,14 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         .filter(|n| back.columns.iter().any(|c| c == n))
         .map(str::to_owned)
         .collect();
-    let verification = incrowd_audit::verify(&Dataset::of_release(back.folded, quasi.len()), &promises)?;
+    let population = setup::population(&job, &quasi, &promises, progress)?;
+    let specs = |names: &[&str]| -> Vec<ColumnSpec> {
+        names.iter().map(|name| job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect()
+    };
+    let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
+    let sensitive: Vec<_> = specs(&sensitive).iter().map(setup::sensitive_spec).collect();
+    let verification =
+        judge(back.folded, &specs(&quasi), &sensitive, &promises, population.as_ref(), missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
@@ -123,6 +130,8 @@ fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
         for (name, column) in columns {
             let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
             job.set_role(name, role.unwrap_or_default());
+            let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
+            job.column_mut(name).spec.kind = kind;
         }
     }
     if job.models.is_empty()

@@ -16,6 +16,6 @@ pub(crate) fn k_anonymity(k: u64) -> Promise {
 
 /// Judges a release all of whose columns are quasi-identifiers but the last `sensitive`.
 pub(crate) fn judge(names: &[&str], records: &[Cells], sensitive: usize, k: u64) -> Verification {
-    let release = Dataset::of_release(folded(names, records), names.len() - sensitive);
-    verify(&release, &[k_anonymity(k)]).unwrap()
+    let release = Dataset::of_release(folded(names, records), names.len() - sensitive, &[]).unwrap();
+    verify(&release, &[k_anonymity(k)], None).unwrap()
 }

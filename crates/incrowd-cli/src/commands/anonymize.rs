@@ -64,7 +64,10 @@ pub(crate) fn print(report: &Report, path: &str) {
         );
     }
     if records.suppressed > 0 {
-        say!("         {} suppressed", thousands(records.suppressed));
+        let content = &report.manifest.content["job"];
+        let way = if content["suppressed"] == "star" { ", published as *" } else { "" };
+        let limit = content["suppression_limit"].as_f64().unwrap_or(0.0);
+        say!("         {} suppressed{way} (limit {limit} of the records)", thousands(records.suppressed));
     }
     let width = report.verification.judgements.iter().map(|j| j.title.len()).max().unwrap_or(0);
     for (i, judgement) in report.verification.judgements.iter().enumerate() {

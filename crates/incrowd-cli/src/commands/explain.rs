@@ -82,8 +82,10 @@ fn first_sentence(text: &str) -> &str {
 fn takes(kind: ParamKind) -> String {
     match kind {
         ParamKind::Count(least) => format!("a whole number from {least}"),
+        ParamKind::Number(lo, f64::MAX) => format!("a number from {lo}"),
         ParamKind::Number(lo, hi) => format!("a number from {lo} to {hi}"),
         ParamKind::Choice(words) => words.join(" | "),
+        ParamKind::Column => "the name of a sensitive column".to_owned(),
         ParamKind::Words => "a list of names".to_owned(),
         ParamKind::Flag => "true | false".to_owned(),
     }

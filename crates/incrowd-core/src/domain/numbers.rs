@@ -28,7 +28,7 @@ impl Numbers {
         }
     }
 
-    pub(super) fn at(&self, code: Code) -> f64 {
+    pub(crate) fn at(&self, code: Code) -> f64 {
         match self {
             Numbers::Integers(v) => v[code.index()] as f64,
             Numbers::Reals(v) => v[code.index()],
@@ -108,7 +108,7 @@ impl NumberLine {
         Ok((line, codes))
     }
 
-    pub(super) fn leaves(&self) -> u32 {
+    pub(crate) fn leaves(&self) -> u32 {
         self.numbers.len() as u32 + u32::from(self.missing.is_some())
     }
 
@@ -122,7 +122,12 @@ impl NumberLine {
         self.domain
     }
 
-    fn is_missing(&self, code: Code) -> bool {
+    /// The leaf of a missing value, if such are kept.
+    pub(crate) fn missing_leaf(&self) -> Option<Code> {
+        self.missing.as_ref().map(|_| Code(self.numbers.len() as u32))
+    }
+
+    pub(crate) fn is_missing(&self, code: Code) -> bool {
         code.index() >= self.numbers.len()
     }
 

@@ -57,16 +57,17 @@ impl Model for KAnonymity {
 
 impl BoundModel for KAnonymity {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        Verdict::at_least(group.records as f64, self.k as f64, group.records >= self.k)
+        smallest_group(group, self.k)
     }
 
     fn least_records(&self) -> Option<u64> {
         Some(self.k)
     }
+}
 
-    fn measures(&self) -> &'static str {
-        "smallest group"
-    }
+/// At least k records, as other models ask for too.
+pub(super) fn smallest_group(group: &GroupSummary, k: u64) -> Verdict {
+    Verdict::at_least("smallest group", group.records as f64, k as f64, group.records >= k)
 }
 
 #[cfg(test)]
@@ -77,7 +78,7 @@ mod tests {
     fn admits_from_k_records_on() {
         let model = KAnonymity::new(3).unwrap();
         for (records, holds) in [(0, false), (2, false), (3, true), (9, true)] {
-            assert_eq!(model.admits(&GroupSummary { records, sensitive: vec![] }).holds, holds);
+            assert_eq!(model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds, holds);
         }
         assert!(KAnonymity::new(0).is_err());
     }

@@ -3,19 +3,50 @@
 //! A model is a recipe; bound to a table it answers one question about a group. Each model is one file with a [`Card`];
 //! [`MODELS`] lists them, and the job file, the command line, `explain` and the test matrix read that list.
 
+mod alpha_k_anonymity;
+mod beta_likeness;
+mod delta_disclosure;
+mod delta_presence;
+mod epsilon_m_anonymity;
 mod k_anonymity;
+mod k_e_anonymity;
+mod k_map;
+mod l_diversity;
+mod p_sensitive;
+mod t_closeness;
+mod watched;
 
 pub use k_anonymity::KAnonymity;
 
 use std::fmt::Debug;
 
-use crate::card::{Param, Params, Value};
+use crate::card::{Param, ParamKind, Params, Value};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
 
 /// Every model incrowd knows. A new model is one file and one line here.
-pub const MODELS: &[&Card] = &[&k_anonymity::CARD];
+pub const MODELS: &[&Card] = &[
+    &k_anonymity::CARD,
+    &l_diversity::CARD,
+    &t_closeness::CARD,
+    &alpha_k_anonymity::CARD,
+    &k_e_anonymity::CARD,
+    &epsilon_m_anonymity::CARD,
+    &beta_likeness::CARD,
+    &delta_disclosure::CARD,
+    &k_map::CARD,
+    &delta_presence::CARD,
+    &p_sensitive::CARD,
+];
+
+/// The parameter of every model about a sensitive column.
+const ON: Param = Param {
+    name: "on",
+    kind: ParamKind::Column,
+    default: Some(""),
+    about: "the sensitive column it is about; not needed if there is only one",
+};
 
 /// What a group summary must hold for a model to judge it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +55,17 @@ pub enum Need {
     Records,
     /// The histogram of the sensitive column the model is about.
     Sensitive,
+    /// How many people of a population the group's cells cover.
+    Population,
 }
 
 /// Under which changes a promise that holds keeps holding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survives {
-    /// Two admitted groups become one: then greedy splitting and pruning are sound.
+    /// Two admitted groups become one: then what the whole table breaks no grouping can keep, and a lattice search may
+    /// prune.
     pub merging: bool,
-    /// Whole groups leave the release.
+    /// Whole groups leave the release. Models that compare a group with the whole release do not survive that.
     pub suppressing: bool,
 }
 
@@ -82,13 +116,23 @@ pub trait BoundModel: Debug + Send + Sync {
         None
     }
 
-    /// What the report calls the measured quantity, for example `smallest group`.
-    fn measures(&self) -> &'static str;
+    /// The sensitive column whose histogram is looked at, by its position in the table.
+    fn looks_at(&self) -> Option<usize> {
+        None
+    }
+
+    /// A condition on the whole table without which no grouping of it is admitted. For models that survive merging that is
+    /// the model itself; others say what they can.
+    fn attainable(&self, whole: &GroupSummary) -> Verdict {
+        self.admits(whole)
+    }
 }
 
 /// Whether a group may be published.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
+    /// What is measured, for example `smallest group`: a name that fits the worst of all groups.
+    pub what: &'static str,
     /// The quantity the model looks at.
     pub have: f64,
     /// What it would have to be, at least or at most.
@@ -100,18 +144,31 @@ pub struct Verdict {
 
 impl Verdict {
     /// For models that ask for at least something. `holds` is decided by the caller, exactly.
-    pub fn at_least(have: f64, need: f64, holds: bool) -> Verdict {
-        Verdict { have, need, holds, at_most: false }
+    pub fn at_least(what: &'static str, have: f64, need: f64, holds: bool) -> Verdict {
+        Verdict { what, have, need, holds, at_most: false }
     }
 
     /// For models that ask for at most something.
-    pub fn at_most(have: f64, need: f64, holds: bool) -> Verdict {
-        Verdict { have, need, holds, at_most: true }
+    pub fn at_most(what: &'static str, have: f64, need: f64, holds: bool) -> Verdict {
+        Verdict { what, have, need, holds, at_most: true }
+    }
+
+    /// Both must hold; the answer is about the one that is worse.
+    #[must_use]
+    pub fn and(self, other: Verdict) -> Verdict {
+        if other.is_worse_than(&self) { other } else { self }
     }
 
     /// How far on the safe side the group is; negative if it is not.
     pub fn margin(&self) -> f64 {
         if self.at_most { self.need - self.have } else { self.have - self.need }
+    }
+
+    /// Whether this is what to report rather than the other: what fails before what holds, then what has less room in
+    /// proportion to what is needed.
+    pub fn is_worse_than(&self, other: &Verdict) -> bool {
+        let room = |v: &Verdict| v.margin() / if v.need == 0.0 { 1.0 } else { v.need.abs() };
+        (self.holds, room(self)) < (other.holds, room(other))
     }
 }
 
@@ -136,6 +193,45 @@ impl Promise {
         Ok(Promise { params, model })
     }
 
+    /// The same for a table with these sensitive columns: what the promise is about must be one of them, and is filled in
+    /// if there is only one.
+    pub fn about(
+        name: &str,
+        given: impl IntoIterator<Item = (String, Value)>,
+        sensitive: &[&str],
+    ) -> Result<Promise> {
+        let mut given: Vec<(String, Value)> = given.into_iter().collect();
+        let card = MODELS.iter().find(|card| card.name == name);
+        let columns = card.into_iter().flat_map(|card| card.params).filter(|p| p.kind == ParamKind::Column);
+        for param in columns {
+            let stated = given.iter().position(|(name, _)| name == param.name);
+            match (stated.map(|at| &given[at].1), sensitive) {
+                (Some(Value::Word(word)), _) if !word.is_empty() => {
+                    if !sensitive.contains(&word.as_str()) {
+                        let error = Error::job(format!(
+                            "`{name}` is about `{word}`, which is not a sensitive column"
+                        ));
+                        return Err(error.help_near(word, sensitive.iter().copied()).at(param.name));
+                    }
+                }
+                (Some(other), _) if !matches!(other, Value::Word(_)) => {}
+                (_, []) => {
+                    return Err(Error::job(format!("`{name}` needs a sensitive column, and there is none"))
+                        .help("name one: role = \"sensitive\", or --sensitive disease"));
+                }
+                (_, [only]) => {
+                    given.retain(|(name, _)| name != param.name);
+                    given.push((param.name.to_owned(), Value::Word((*only).to_owned())));
+                }
+                (_, several) => {
+                    return Err(Error::job(format!("which sensitive column is `{name}` about?"))
+                        .help(format!("add `{}`, one of: {}", param.name, several.join(", "))));
+                }
+            }
+        }
+        Promise::new(name, given)
+    }
+
     /// The model's name.
     pub fn name(&self) -> &'static str {
         self.model.card().name
@@ -144,19 +240,15 @@ impl Promise {
     /// Binds the model and refuses a table that could not satisfy it however it is grouped.
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         let bound = self.model.bind(data)?;
-        // What survives merging holds of the whole table if it holds of any grouping.
-        if self.model.card().survives.merging {
-            let mut whole = GroupSummary::empty(data.sensitive().len());
-            (0..data.rows()).for_each(|row| whole.add(data.weight(row), data.sensitive_codes(row)));
-            let Verdict { have, need, holds, .. } = bound.admits(&whole);
-            if !holds {
-                let (title, what) = (self.title(), bound.measures());
-                return Err(Error::unsatisfiable(format!(
-                    "{title} cannot be kept: with all {} records in one group the {what} is {have}, and {need} is needed",
-                    data.records()
-                ))
-                .help("ask for less, or bring more records"));
-            }
+        let whole = data.whole();
+        let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
+        if !holds {
+            let (title, records) = (self.title(), data.records());
+            let (have, need) = (short(have), short(need));
+            return Err(Error::unsatisfiable(format!(
+                "{title} cannot be kept: with all {records} records in one group the {what} is {have}, and {need} is needed"
+            ))
+            .help("ask for less, or bring more records"));
         }
         Ok(bound)
     }
@@ -166,4 +258,9 @@ impl Promise {
         let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{}({})", self.name(), params.join(", "))
     }
+}
+
+/// A number for a message: whole, or with six decimals.
+fn short(x: f64) -> String {
+    if x.fract() == 0.0 { format!("{x}") } else { format!("{x:.6}").trim_end_matches('0').to_owned() }
 }

@@ -87,7 +87,7 @@ pub(crate) fn release_after(
     let folded = engine.fold(&fold, &Silent)?;
     let city = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
     let specs = [&ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() }, &city];
-    let data = Dataset::encode(folded, &specs, "?").map_err(|e| e.misfit.error)?;
+    let data = Dataset::encode(folded, &specs, &[], "?").map_err(|e| e.misfit.error)?;
     let partition = partition(&data);
     between();
     let mut pending = Pending::create(target)?;

@@ -84,7 +84,7 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     let mut engine = Embedded::open(&[input.to_owned()], &Options::default())?;
     let mut fold = spec(&["age", sensitive], &[], false);
     fold.replay = true;
-    let data = Dataset::encode(engine.fold(&fold, &Silent)?, &[&ColumnSpec::default()], "?").unwrap();
+    let data = Dataset::encode(engine.fold(&fold, &Silent)?, &[&ColumnSpec::default()], &[], "?").unwrap();
     let mut partition = Partition::new(1, data.rows());
     let codes = || (0..data.rows()).map(|row| incrowd_core::Code(data.quasi_codes(row)[0]));
     let span = Span { lo: codes().min().unwrap(), hi: codes().max().unwrap() };

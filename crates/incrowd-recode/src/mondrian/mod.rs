@@ -7,14 +7,18 @@
 //! part. Labels are tight: the part's own range, or its lowest common ancestor.
 //!
 //! Where we differ: parts are judged by the models, whatever they are, not by k alone; rows are distinct rows with
-//! weights; moving down a taxonomy with a single populated child happens at once instead of costing a turn, which
+//! weights; a child too small to stand alone may be suppressed, within the job's limit, where that costs less than pooling
+//! it or giving up the division; moving down a taxonomy with a single populated child happens at once instead of costing a turn, which
 //! leads to the same parts. A relaxed cut may part rows of equal value, but never the records of one distinct row.
 
+mod children;
 mod cut;
+mod cuts;
+mod judge;
 mod part;
 mod space;
 
-use incrowd_core::model::BoundModel;
+use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::{
     Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
 };
@@ -44,7 +48,8 @@ pub const CARD: Card = Card {
             name: "undersized",
             kind: ParamKind::Choice(&["pool", "block"]),
             default: Some("pool"),
-            about: "a category too small to stand alone joins others under the parent's label, or blocks the division",
+            about: "a category too small to stand alone joins others under the parent's label, or blocks the division; \
+                    within suppression_limit it may be suppressed instead",
         },
         Param {
             name: "dimension",
@@ -59,7 +64,6 @@ pub const CARD: Card = Card {
             about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; those not named come last",
         },
     ],
-    needs_merging: true,
     make: |params| Ok(Box::new(Mondrian::new(params)?)),
 };
 
@@ -163,21 +167,37 @@ impl Mondrian {
 }
 
 impl Algorithm for Mondrian {
+    /// Every part is judged when it is made. Strict cuts and children part values, so no two parts have the same cells; rows
+    /// of equal value that a relaxed cut parts may.
+    fn needs_merging(&self) -> bool {
+        self.cut == Cut::Relaxed
+    }
+
     fn recode(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
+        suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
         let order = self.order(data)?;
+        let whole = data.whole();
+        if let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds) {
+            let Verdict { what, have, need, .. } = verdict;
+            return Err(Error::unsatisfiable(format!(
+                "`mondrian` divides a table that keeps its promises as a whole, and of this one the {what} is {have:.6}, \
+                 where {need:.6} is needed"
+            ))
+            .help("ask for less"));
+        }
         progress.step("dividing", Some(data.rows() as u64));
         let counted = models.iter().all(|model| model.least_records().is_some());
         let leaves = if space::is_narrow(data) {
             let mut space: Space<u16> = Space::load(data, !counted, self.cut == Cut::Relaxed);
-            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space)
+            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
         } else {
             let mut space: Space<u32> = Space::load(data, !counted, self.cut == Cut::Relaxed);
-            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space)
+            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
         };
         collect(data, &leaves)
     }

@@ -9,7 +9,9 @@ pub(crate) fn table(names: &[&str], records: &[Vec<String>], specs: &[ColumnSpec
     let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(names, cells, true);
     let specs: Vec<&ColumnSpec> = specs.iter().collect();
-    Dataset::encode(folded, &specs, "?").map_err(|e| e.misfit.error).expect("test tables fit their domains")
+    Dataset::encode(folded, &specs, &[], "?")
+        .map_err(|e| e.misfit.error)
+        .expect("test tables fit their domains")
 }
 
 /// The row of each record, found by its texts.

@@ -46,7 +46,7 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
             let expected = &case[name]["basic"];
             let models = k_anonymity(case["k"].as_u64().unwrap(), &data);
             let mondrian = Mondrian { undersized, ..Mondrian::default() };
-            let partition = mondrian.recode(&data, &models, &Silent).unwrap();
+            let partition = mondrian.recode(&data, &models, 0, &Silent).unwrap();
             let plan = Plan::new(&data, &partition);
             let cells: Vec<Vec<String>> = rows
                 .iter()
@@ -73,7 +73,7 @@ fn round_robin_median_cuts() {
         let data = table(names, points, &vec![spec; names.len()]);
         let models = k_anonymity(case["k"].as_u64().unwrap(), &data);
         let mondrian = Mondrian { dimension: Dimension::RoundRobin, ..Mondrian::default() };
-        let partition = mondrian.recode(&data, &models, &Silent).unwrap();
+        let partition = mondrian.recode(&data, &models, 0, &Silent).unwrap();
         let mut groups = vec![Vec::new(); partition.groups()];
         for (record, row) in rows_of(names, points).into_iter().enumerate() {
             groups[partition.group(row).unwrap().index()].push(record as u64);

@@ -9,7 +9,7 @@ use super::hierarchy;
 use super::reader::{Entry, Read, Table};
 use super::{ColumnJob, RoleName};
 
-/// All but the first are for quasi-identifiers only.
+/// The role; then what sensitive columns may have too; then what is for quasi-identifiers only.
 const KEYS: [&str; 5] = ["role", "kind", "hierarchy", "labels", "domain"];
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
 
@@ -30,9 +30,12 @@ fn column(entry: &Entry<'_>, base: &Path) -> Read<ColumnJob> {
         return Err(table.refuse(error));
     };
     let role = role.choice(&RoleName::ALL)?;
-    if role != RoleName::Quasi
-        && let Some(extra) = table.entries().iter().find(|entry| KEYS[1..].contains(&entry.key))
-    {
+    let only_quasi = match role {
+        RoleName::Quasi => &KEYS[KEYS.len()..],
+        RoleName::Sensitive => &KEYS[3..],
+        _ => &KEYS[1..],
+    };
+    if let Some(extra) = table.entries().iter().find(|entry| only_quasi.contains(&entry.key)) {
         let error =
             Error::job(format!("column `{}` has `{}` but is not a quasi-identifier", entry.key, extra.key));
         return Err(extra.refuse_key(error.help("only columns with role = \"quasi\" are generalized")));

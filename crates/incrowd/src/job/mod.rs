@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use incrowd_core::{ColumnSpec, Value};
 pub use incrowd_engine::Order;
+pub use incrowd_recode::suppress::Suppressed;
 
 /// Everything a job file can say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +35,8 @@ pub struct Job {
     pub models: Vec<ModelJob>,
     /// How the release is made.
     pub algorithm: AlgorithmJob,
+    /// The people the table is a sample of, for models and attacks that ask.
+    pub population: Option<PopulationJob>,
 }
 
 impl Job {
@@ -48,6 +51,11 @@ impl Job {
 }
 
 impl Job {
+    /// The column of that name, if the job names it.
+    pub fn column(&self, name: &str) -> Option<&ColumnJob> {
+        self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
+    }
+
     /// Gives a column a role.
     pub fn set_role(&mut self, column: &str, role: RoleName) {
         self.column_mut(column).role = role;
@@ -146,7 +154,8 @@ pub struct Output {
 pub struct ColumnJob {
     /// What the column is to the release.
     pub role: RoleName,
-    /// How it may be generalized; says something only if the role is [`RoleName::Quasi`].
+    /// How it may be generalized, if the role is [`RoleName::Quasi`]; of a sensitive column kind and hierarchy say how its
+    /// values relate to each other.
     pub spec: ColumnSpec,
 }
 
@@ -186,6 +195,13 @@ pub struct ModelJob {
     pub params: Vec<(String, Value)>,
 }
 
+/// The table `[population]`: microdata with the quasi-identifiers of the people the table is a sample of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PopulationJob {
+    /// The files, which may be patterns.
+    pub paths: Vec<PathBuf>,
+}
+
 /// The table `[algorithm]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlgorithmJob {
@@ -193,12 +209,19 @@ pub struct AlgorithmJob {
     pub name: String,
     /// Its parameters as given, in the order written.
     pub params: Vec<(String, Value)>,
-    /// The share of records that may be left out of the release, from 0 to 1.
+    /// The share of records that may be suppressed, from 0 to 1.
     pub suppression_limit: f64,
+    /// How suppressed records are published.
+    pub suppressed: Suppressed,
 }
 
 impl Default for AlgorithmJob {
     fn default() -> Self {
-        AlgorithmJob { name: "mondrian".to_owned(), params: Vec::new(), suppression_limit: 0.0 }
+        AlgorithmJob {
+            name: "mondrian".to_owned(),
+            params: Vec::new(),
+            suppression_limit: 0.0,
+            suppressed: Suppressed::default(),
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The tables of a job file except `[columns]`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Value};
 use toml::de::DeValue;
 
 use super::reader::{Entry, Read, Table};
-use super::{AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output};
+use super::{
+    AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output, PopulationJob, Suppressed,
+};
 use super::{columns, files};
 
 /// The whole file.
@@ -18,13 +20,14 @@ pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
             "output" => job.output = Some(output(&entry.table("a table")?, base)?),
             "columns" => job.columns = columns::columns(&entry.table("a table")?, base)?,
             "models" => job.models = models(entry)?,
+            "population" => job.population = Some(population(&entry.table("a table")?, base)?),
             "algorithm" => job.algorithm = algorithm(&entry.table("a table")?)?,
             _ => {
                 let what = match entry.value() {
                     DeValue::Table(_) => format!("unknown table [{}]", entry.key),
                     _ => format!("unknown key `{}` outside of any table", entry.key),
                 };
-                let known = ["input", "output", "columns", "models", "algorithm"];
+                let known = ["input", "output", "columns", "models", "population", "algorithm"];
                 return Err(entry.refuse_key(Error::job(what).help_near(entry.key, known)));
             }
         }
@@ -36,11 +39,7 @@ fn input(table: &Table<'_>, base: &Path) -> Read<Input> {
     table.only(&["path", "missing", "on_missing", "default_role", "delimiter", "format"])?;
     let mut input = Input::default();
     if let Some(entry) = table.get("path") {
-        let written = entry.texts()?;
-        if written.is_empty() || written.contains(&"") {
-            return Err(entry.refuse(Error::job("`path` names no file")));
-        }
-        input.paths = written.into_iter().map(|path| files::resolve_pattern(base, path)).collect();
+        input.paths = paths(entry, base)?;
     }
     if let Some(entry) = table.get("missing") {
         input.missing = entry.texts()?.into_iter().map(str::to_owned).collect();
@@ -59,6 +58,19 @@ fn input(table: &Table<'_>, base: &Path) -> Read<Input> {
         input.format = Some(format.to_owned());
     }
     Ok(input)
+}
+
+fn paths(entry: &Entry<'_>, base: &Path) -> Read<Vec<PathBuf>> {
+    let written = entry.texts()?;
+    if written.is_empty() || written.contains(&"") {
+        return Err(entry.refuse(Error::job("`path` names no file")));
+    }
+    Ok(written.into_iter().map(|path| files::resolve_pattern(base, path)).collect())
+}
+
+fn population(table: &Table<'_>, base: &Path) -> Read<PopulationJob> {
+    table.only(&["path"])?;
+    Ok(PopulationJob { paths: paths(table.need("path", "path = \"population.csv\"")?, base)? })
 }
 
 fn delimiter(entry: &Entry<'_>) -> Read<u8> {
@@ -109,7 +121,10 @@ fn algorithm(table: &Table<'_>) -> Read<AlgorithmJob> {
         }
         algorithm.suppression_limit = limit;
     }
-    algorithm.params = params(table, &["name", "suppression_limit"])?;
+    if let Some(entry) = table.get("suppressed") {
+        algorithm.suppressed = entry.choice(&Suppressed::ALL)?;
+    }
+    algorithm.params = params(table, &["name", "suppression_limit", "suppressed"])?;
     Ok(algorithm)
 }
 

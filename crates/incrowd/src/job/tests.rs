@@ -88,6 +88,7 @@ suppression_limit = 0.0
             model("l-diversity", &[("l", Value::Integer(3)), ("on", on)]),
         ],
         algorithm: AlgorithmJob::default(),
+        population: None,
     };
     assert_eq!(file.job, expected);
     assert_eq!(file.source.name, path.display().to_string());
@@ -115,6 +116,12 @@ fn every_other_key_means_what_it_says() {
         weight = 0.5
         among = ["age", "zip"]
         suppression_limit = 1
+        suppressed = "star"
+        [population]
+        path = "voters-*.csv"
+        [columns.disease]
+        role = "sensitive"
+        kind = "text"
         [columns.zip]
         role = "quasi"
         labels = "star"
@@ -142,7 +149,12 @@ fn every_other_key_means_what_it_says() {
     ];
     assert_eq!(job.algorithm.params, params);
     let spec = ColumnSpec { labels: Labels::Star, domain: Some((0.0, 99.5)), ..ColumnSpec::default() };
-    assert_eq!(job.columns, [("zip".to_owned(), ColumnJob { role: RoleName::Quasi, spec })]);
+    let disease = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
+    let columns = [(RoleName::Sensitive, "disease", disease), (RoleName::Quasi, "zip", spec)];
+    let columns = columns.map(|(role, name, spec)| (name.to_owned(), ColumnJob { role, spec }));
+    assert_eq!(job.columns, columns);
+    assert_eq!(job.algorithm.suppressed, Suppressed::Star);
+    assert_eq!(job.population.unwrap().paths, [PathBuf::from("voters-*.csv")]);
 }
 
 #[test]
@@ -193,7 +205,7 @@ const WRONG: &[Case] = &[
     ("[columns]\n'ä' = { roll = \"quasi\" }", (2, 9), "roll", "unknown key `roll` in [columns.\"ä\"]", "did you mean `role`?"),
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
     ("[output]\npath = \"x\"\nreport = \"y\"", (3, 1), "report", "unknown key `report` in [output]", "known are: path, manifest, order"),
-    ("[external]\npath = \"x\"", (1, 2), "external", "unknown table [external]", "known are: input, output, columns, models, algorithm"),
+    ("[external]\npath = \"x\"", (1, 2), "external", "unknown table [external]", "known are: input, output, columns, models, population, algorithm"),
     ("[suppression]", (1, 2), "suppression", "unknown table [suppression]", "known are: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
     ("k = 3", (1, 1), "k", "unknown key `k` outside of any table", "known are"),
@@ -227,7 +239,7 @@ const WRONG: &[Case] = &[
     ("\n[output]\norder = \"sorted\"", (2, 1), "[output]", "[output] needs `path`", "add path ="),
     ("[[models]]\nname = \"x\"\n[[models]]\nk = 3", (3, 1), "[[models]]", "[[models]] needs `name`", "add name ="),
     ("[columns]\nage = { kind = \"numeric\" }", (2, 7), "{ kind = \"numeric\" }", "column `age` has no role", "add role = \"quasi\""),
-    ("[columns]\nage = { role = \"sensitive\", kind = \"numeric\" }", (2, 29), "kind", "column `age` has `kind` but is not a quasi-identifier", "only columns with role = \"quasi\""),
+    ("[columns]\nage = { role = \"sensitive\", labels = \"star\" }", (2, 29), "labels", "column `age` has `labels` but is not a quasi-identifier", "only columns with role = \"quasi\""),
     ("[output]\npath = \"\"", (2, 8), "\"\"", "`path` cannot be ``: it takes the path of a file", ""),
     // Syntax
     ("[input]\npath = \"x.csv", (2, 14), "", "job file `job.toml` is not valid TOML: invalid basic string", ""),

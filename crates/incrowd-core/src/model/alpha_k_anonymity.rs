@@ -1,0 +1,110 @@
+//! (α,k)-anonymity.
+//!
+//! Paper: `wong2006`, Definitions 2 and 3 as printed there. Every group has at least k records, and no sensitive value
+//! holds more than a share α of a group's records.
+//!
+//! Where we differ: the paper's simple model is about one value, its general one about all; `values` names those it is
+//! about, and without it all are.
+
+use super::k_anonymity::smallest_group;
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::exact::Decimal;
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "alpha-k-anonymity",
+    paper: "wong2006",
+    promise: "Every group has at least k records, and in no group does a value of the sensitive column hold more than a \
+              share alpha of them, so it can be guessed of nobody with more confidence than alpha.",
+    limits: "Alpha bounds the confidence after the release, whatever it was before: a value that one person in a thousand \
+             has may rise to alpha in a group. Values that mean nearly the same are counted apart. With `values`, the \
+             values not named are not protected at all.",
+    params: &[
+        Param {
+            name: "alpha",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: None,
+            about: "the greatest share of a group's records a value may hold",
+        },
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many records a group has at least",
+        },
+        Param {
+            name: "values",
+            kind: ParamKind::Words,
+            default: Some(""),
+            about: "the values it is about; all if none is named",
+        },
+        ON,
+    ],
+    needs: &[Need::Records, Need::Sensitive],
+    survives: Survives { merging: true, suppressing: true },
+    make: |params| {
+        Ok(Box::new(AlphaK {
+            alpha: params.number("alpha"),
+            k: params.count("k"),
+            values: params.words("values"),
+            on: params.word("on").to_owned(),
+        }))
+    },
+};
+
+#[derive(Debug)]
+struct AlphaK {
+    alpha: f64,
+    k: u64,
+    values: Vec<String>,
+    on: String,
+}
+
+impl Model for AlphaK {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, column) = Watched::find(data, &self.on)?;
+        let named = |value: &String| self.values.is_empty() || self.values.contains(value);
+        let counts: Vec<bool> = column.values.iter().map(named).collect();
+        if !counts.contains(&true) {
+            return Err(Error::job(format!("no record has one of the `values` in column `{}`", column.name))
+                .help("spell them as the table does")
+                .at("values"));
+        }
+        Ok(Box::new(Bound { alpha: self.alpha, exact: Decimal::of(self.alpha), k: self.k, counts, watched }))
+    }
+}
+
+#[derive(Debug)]
+struct Bound {
+    alpha: f64,
+    exact: Decimal,
+    k: u64,
+    /// Whether a code is one of the values the promise is about.
+    counts: Vec<bool>,
+    watched: Watched,
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(group);
+        let about = histogram.entries().iter().filter(|entry| self.counts[entry.0 as usize]);
+        let most = about.map(|entry| entry.1).max().unwrap_or(0);
+        let have = if group.records == 0 { 0.0 } else { most as f64 / group.records as f64 };
+        let holds = group.records == 0 || self.exact.at_most(most.into(), group.records.into());
+        let share = Verdict::at_most("greatest share of a value", have, self.alpha, holds);
+        smallest_group(group, self.k).and(share)
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}

@@ -1,0 +1,116 @@
+//! β-likeness, basic and enhanced.
+//!
+//! Paper: `cao2012`, Definitions 2 (basic) and 3 (enhanced) as printed there. With p the share of a value in the whole
+//! release and q its share in a group, for every value with q > p: (q − p)/p ≤ β, and for enhanced β-likeness
+//! (q − p)/p ≤ min(β, −ln p).
+//!
+//! Where we differ: basic likeness is decided in integers; the logarithm is rounded against the publisher.
+
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::exact::{Decimal, lower, upper};
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "beta-likeness",
+    paper: "cao2012",
+    promise: "In every group the share of each sensitive value exceeds its share in the whole release by at most beta times \
+              that share, so no rare value becomes much more likely; enhanced likeness also caps the gain of frequent \
+              values.",
+    limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the same \
+             are bounded one by one. The reference is the release itself, which is the adversary's prior only if nothing \
+             better is known. With large beta, basic likeness lets frequent values become certain.",
+    params: &[
+        Param {
+            name: "beta",
+            kind: ParamKind::Number(0.0, f64::MAX),
+            default: None,
+            about: "the greatest relative gain of a value: 1 lets its share double",
+        },
+        Param {
+            name: "kind",
+            kind: ParamKind::Choice(&["enhanced", "basic"]),
+            default: Some("enhanced"),
+            about: "whether the gain is also capped by the value's own information, -ln of its share",
+        },
+        ON,
+    ],
+    needs: &[Need::Sensitive],
+    survives: Survives { merging: true, suppressing: false },
+    make: |params| {
+        Ok(Box::new(BetaLikeness {
+            beta: params.number("beta"),
+            enhanced: params.word("kind") == "enhanced",
+            on: params.word("on").to_owned(),
+        }))
+    },
+};
+
+#[derive(Debug)]
+struct BetaLikeness {
+    beta: f64,
+    enhanced: bool,
+    on: String,
+}
+
+impl Model for BetaLikeness {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, _) = Watched::find(data, &self.on)?;
+        let overall = watched.overall(data);
+        let (beta, exact) = (self.beta, Decimal::of(self.beta));
+        Ok(Box::new(Bound {
+            beta,
+            exact,
+            enhanced: self.enhanced,
+            overall,
+            records: data.records(),
+            watched,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Bound {
+    beta: f64,
+    exact: Decimal,
+    enhanced: bool,
+    overall: Vec<u64>,
+    records: u64,
+    watched: Watched,
+}
+
+impl Bound {
+    fn judge(&self, code: u32, in_group: u64, group: u64) -> Verdict {
+        let overall = self.overall[code as usize];
+        // (q − p)/p = gained / base, in integers.
+        let base = u128::from(overall) * u128::from(group);
+        let gained = (u128::from(in_group) * u128::from(self.records)).saturating_sub(base);
+        let gain = gained as f64 / base.max(1) as f64;
+        let cap = (self.records as f64 / overall.max(1) as f64).ln();
+        let within_cap = !self.enhanced || gained == 0 || upper(gain) <= lower(cap);
+        let within_beta = base > 0 && self.exact.at_most(gained, base);
+        let need = if self.enhanced { self.beta.min(cap) } else { self.beta };
+        Verdict::at_most("greatest relative gain of a value", gain, need, within_beta && within_cap)
+    }
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(group);
+        let judged = histogram.entries().iter().map(|&(code, n)| self.judge(code, n, group.records));
+        let nothing = Verdict::at_most("greatest relative gain of a value", 0.0, self.beta, true);
+        judged.reduce(Verdict::and).unwrap_or(nothing)
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}

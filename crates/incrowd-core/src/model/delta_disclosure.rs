@@ -1,0 +1,90 @@
+//! δ-disclosure privacy.
+//!
+//! Paper: `brickell2008`, Definition 2 as printed there. With p the share of a value in the whole release and q its share
+//! in a group: |ln(q/p)| < δ for every value of the column and every group.
+//!
+//! Where we differ: nothing, but it is worth saying that a value absent from a group has q = 0 and breaks the promise
+//! whatever δ is. The logarithm is rounded against the publisher.
+
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::exact::upper;
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "delta-disclosure",
+    paper: "brickell2008",
+    promise: "In every group the share of each sensitive value is within a factor of e to the delta of its share in the \
+              whole release, upwards and downwards, so an adversary learns little about anybody, be it that a value is \
+              likely or that it is not.",
+    limits: "Every value must occur in every group, so a rare value forces groups so large that little else is left. The \
+             reference is the release itself, which is the adversary's prior only if nothing better is known.",
+    params: &[
+        Param {
+            name: "delta",
+            kind: ParamKind::Number(0.0, f64::MAX),
+            default: None,
+            about: "the bound on the natural logarithm of the factor; it stays below",
+        },
+        ON,
+    ],
+    needs: &[Need::Sensitive],
+    survives: Survives { merging: true, suppressing: false },
+    make: |params| {
+        Ok(Box::new(DeltaDisclosure { delta: params.number("delta"), on: params.word("on").to_owned() }))
+    },
+};
+
+#[derive(Debug)]
+struct DeltaDisclosure {
+    delta: f64,
+    on: String,
+}
+
+impl Model for DeltaDisclosure {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, _) = Watched::find(data, &self.on)?;
+        let overall = watched.overall(data);
+        let values = overall.iter().filter(|&&records| records > 0).count();
+        Ok(Box::new(Bound { delta: self.delta, values, overall, records: data.records(), watched }))
+    }
+}
+
+#[derive(Debug)]
+struct Bound {
+    delta: f64,
+    values: usize,
+    overall: Vec<u64>,
+    records: u64,
+    watched: Watched,
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(group);
+        let factor = |&(code, in_group): &(u32, u64)| {
+            let expected = i128::from(self.overall[code as usize]) * i128::from(group.records);
+            let have = i128::from(in_group) * i128::from(self.records);
+            // The difference is exact, so the logarithm is good even where the shares are nearly equal.
+            ((have - expected) as f64 / expected as f64).ln_1p().abs()
+        };
+        let present = histogram.entries().iter().map(factor).fold(0.0, f64::max);
+        let all = histogram.entries().len() == self.values;
+        let worst = if all { present } else { f64::INFINITY };
+        Verdict::at_most("greatest change of a value's share, as a logarithm,", worst, self.delta, {
+            upper(worst) < self.delta
+        })
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}

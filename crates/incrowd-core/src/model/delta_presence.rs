@@ -1,0 +1,84 @@
+//! δ-presence.
+//!
+//! Paper: `nergiz2007`, Definition 2 as printed there. For every person of a public population table, the probability that
+//! the person is in the private table lies between δ_min and δ_max, given the release: that is, for every group, its records
+//! over the people its cells cover.
+//!
+//! Where we differ: the paper generalizes the population with the table, so groups are disjoint; here people are counted by
+//! reading the published cells, and where cells overlap each group is judged alone. People whom no cell covers are certainly
+//! absent, which breaks any δ_min above 0. Since overlapping groups can cover the same people, the promise is not said to
+//! survive merging.
+
+use super::{BoundModel, Card, Model, Need, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::exact::Decimal;
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "delta-presence",
+    paper: "nergiz2007",
+    promise: "Whoever finds a person of the population table in the release cannot tell whether the person's record is in \
+              it: the probability stays between delta_min and delta_max.",
+    limits: "It assumes that the population table lists everybody in the sample and that all people a cell covers are \
+             equally likely to be in it. Where published ranges overlap, a person covered by two groups is judged in each \
+             alone. It says nothing about sensitive values, nor about telling records apart.",
+    params: &[
+        Param {
+            name: "delta_min",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: Some("0"),
+            about: "the least probability of being in the table",
+        },
+        Param {
+            name: "delta_max",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: None,
+            about: "the greatest probability of being in the table",
+        },
+    ],
+    needs: &[Need::Population],
+    survives: Survives { merging: false, suppressing: false },
+    make: |params| {
+        let (min, max) = (params.number("delta_min"), params.number("delta_max"));
+        if min > max {
+            return Err(
+                Error::job(format!("delta_min = {min} is greater than delta_max = {max}")).at("delta_min")
+            );
+        }
+        Ok(Box::new(DeltaPresence { min, max }))
+    },
+};
+
+#[derive(Clone, Copy, Debug)]
+struct DeltaPresence {
+    min: f64,
+    max: f64,
+}
+
+impl Model for DeltaPresence {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, _: &Dataset) -> Result<Box<dyn BoundModel>> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl BoundModel for DeltaPresence {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let (part, whole) = (u128::from(group.records), u128::from(group.population));
+        if part == 0 && whole == 0 {
+            return Verdict::at_most("greatest probability of presence", 0.0, self.max, true);
+        }
+        let have = if whole == 0 { f64::INFINITY } else { part as f64 / whole as f64 };
+        let below = whole > 0 && Decimal::of(self.max).at_most(part, whole);
+        let above = whole == 0 || Decimal::of(self.min).at_least(part, whole);
+        let greatest = Verdict::at_most("greatest probability of presence", have, self.max, below);
+        let least = Verdict::at_least("least probability of presence", have, self.min, above);
+        if self.min == 0.0 { greatest } else { greatest.and(least) }
+    }
+}

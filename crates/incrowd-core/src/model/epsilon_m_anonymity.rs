@@ -1,0 +1,137 @@
+//! (ε,m)-anonymity, for numeric sensitive values.
+//!
+//! Paper: `li2008`, Definitions 2 and 3 as printed there. For every record of a group, at most 1/m of the group's records
+//! have a number in the neighbourhood of the record's own: within ε of it (absolute), or within the share ε of it
+//! (relative).
+//!
+//! Where we differ: neighbourhoods are rounded outwards. The promise does not survive merging: {0, 100} and {−1, 1} are
+//! fine for ε = 1, m = 2, and together three of their four numbers lie within 1 of 0. What no grouping can keep is told
+//! from the most frequent number alone.
+
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "epsilon-m-anonymity",
+    paper: "li2008",
+    promise: "In every group, at most one record in m has a number within epsilon of any record's own, so nobody's number \
+              is known within epsilon with more confidence than 1/m.",
+    limits: "Merging two groups that keep it may break it, so searches that rely on merging refuse it. It bounds the \
+             confidence after the release, not how much it rose. Numbers must be spread: a value that more than one record \
+             in m shares (a salary of 0) makes it unreachable.",
+    params: &[
+        Param {
+            name: "epsilon",
+            kind: ParamKind::Number(0.0, f64::MAX),
+            default: None,
+            about: "how near numbers count as the same, in the column's own unit or, relative, as a share",
+        },
+        Param {
+            name: "m",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "at most one record in m may be that near",
+        },
+        Param {
+            name: "neighbourhood",
+            kind: ParamKind::Choice(&["absolute", "relative"]),
+            default: Some("absolute"),
+            about: "whether epsilon is a difference or a share of the number",
+        },
+        ON,
+    ],
+    needs: &[Need::Sensitive],
+    survives: Survives { merging: false, suppressing: true },
+    make: |params| {
+        Ok(Box::new(EpsilonM {
+            epsilon: params.number("epsilon"),
+            m: params.count("m"),
+            relative: params.word("neighbourhood") == "relative",
+            on: params.word("on").to_owned(),
+        }))
+    },
+};
+
+#[derive(Clone, Debug)]
+struct EpsilonM {
+    epsilon: f64,
+    m: u64,
+    relative: bool,
+    on: String,
+}
+
+impl Model for EpsilonM {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, column) = Watched::find(data, &self.on)?;
+        let numbers = column.numbers().map_err(|e| e.at("on"))?.to_vec();
+        Ok(Box::new(Bound { model: self.clone(), numbers, watched }))
+    }
+}
+
+#[derive(Debug)]
+struct Bound {
+    model: EpsilonM,
+    numbers: Vec<f64>,
+    watched: Watched,
+}
+
+impl Bound {
+    fn verdict(&self, most: u64, records: u64) -> Verdict {
+        let share = if records == 0 { 0.0 } else { most as f64 / records as f64 };
+        let holds = u128::from(most) * u128::from(self.model.m) <= u128::from(records);
+        Verdict::at_most("greatest share of near numbers", share, 1.0 / self.model.m as f64, holds)
+    }
+
+    /// The neighbourhood of a number, rounded outwards.
+    fn around(&self, x: f64) -> (f64, f64) {
+        let width = if self.model.relative { x.abs() * self.model.epsilon } else { self.model.epsilon };
+        let width = if self.model.relative { width.next_up() } else { width };
+        if width == 0.0 || self.model.epsilon == 0.0 {
+            return (x, x);
+        }
+        ((x - width).next_down(), (x + width).next_up())
+    }
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(group);
+        let entries = histogram.entries().iter();
+        let mut numbers: Vec<(f64, u64)> =
+            entries.map(|&(code, records)| (self.numbers[code as usize], records)).collect();
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let before: Vec<u64> = std::iter::once(0)
+            .chain(numbers.iter().scan(0, |sum, entry| {
+                *sum += entry.1;
+                Some(*sum)
+            }))
+            .collect();
+        let near = |x: f64| {
+            let (lo, hi) = self.around(x);
+            let first = numbers.partition_point(|entry| entry.0 < lo);
+            let last = numbers.partition_point(|entry| entry.0 <= hi);
+            before[last] - before[first]
+        };
+        let most = numbers.iter().map(|entry| near(entry.0)).max().unwrap_or(0);
+        self.verdict(most, group.records)
+    }
+
+    fn attainable(&self, whole: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(whole);
+        let most = histogram.entries().iter().map(|entry| entry.1).max().unwrap_or(0);
+        Verdict { what: "share of the most frequent number", ..self.verdict(most, whole.records) }
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}

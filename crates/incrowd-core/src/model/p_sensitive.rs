@@ -1,0 +1,84 @@
+//! p-sensitive k-anonymity.
+//!
+//! Paper: `truta2006`, Definition 2 as printed there. Every group has at least k records and at least p different values
+//! of the sensitive column.
+//!
+//! Where we differ: p may be greater than k, groups then have at least p records.
+
+use super::k_anonymity::smallest_group;
+use super::l_diversity::fewest_values;
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::group::GroupSummary;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "p-sensitive",
+    paper: "truta2006",
+    promise: "Every group has at least k records and at least p different values of the sensitive column.",
+    limits: "It counts values, not how often they occur nor how much they resemble each other: a group of ninety-nine \
+             cancers and one flu is 2-sensitive, and so is one of two kinds of cancer.",
+    params: &[
+        Param {
+            name: "p",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many different values at least",
+        },
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many records a group has at least",
+        },
+        ON,
+    ],
+    needs: &[Need::Records, Need::Sensitive],
+    survives: Survives { merging: true, suppressing: true },
+    make: |params| {
+        Ok(Box::new(PSensitive {
+            p: params.count("p"),
+            k: params.count("k"),
+            on: params.word("on").to_owned(),
+        }))
+    },
+};
+
+#[derive(Debug)]
+struct PSensitive {
+    p: u64,
+    k: u64,
+    on: String,
+}
+
+impl Model for PSensitive {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, _) = Watched::find(data, &self.on)?;
+        Ok(Box::new(Bound { p: self.p, k: self.k, watched }))
+    }
+}
+
+#[derive(Debug)]
+struct Bound {
+    p: u64,
+    k: u64,
+    watched: Watched,
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let values = self.watched.histogram(group).entries().len() as u64;
+        smallest_group(group, self.k).and(fewest_values(values, self.p))
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}

@@ -1,0 +1,261 @@
+//! t-closeness with equal, ordered and hierarchical ground distance.
+//!
+//! Paper: `li2007`, Definition 2 and section 4 as printed there. The earth mover's distance between the distribution of a
+//! sensitive column in a group and in the whole release is at most t. With P and Q the two distributions:
+//! - equal: ½ Σ |pᵢ − qᵢ|
+//! - ordered, over the m different values in order: 1/(m−1) · Σᵢ |Σ_{j≤i} (pⱼ − qⱼ)|
+//! - hierarchical, with H the height of the hierarchy and d(a, b) = height of the lowest common node / H: the sum over
+//!   inner nodes of height/H · min(surplus, shortage) among the node's children
+//!
+//! Where we differ: all three are computed in integers, as multiples of 1/(N·n) for N records in all and n in the group.
+//! Order is that of numbers or dates, or that of a hierarchy's leaves. In a ragged hierarchy a node's height is that of
+//! its deepest leaf.
+
+use super::watched::Watched;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use crate::card::{Param, ParamKind};
+use crate::dataset::{Dataset, Sensitive};
+use crate::error::Result;
+use crate::exact::Decimal;
+use crate::group::{GroupSummary, Histogram};
+use crate::hierarchy::Taxonomy;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "t-closeness",
+    paper: "li2007",
+    promise: "The distribution of the sensitive column in every group is within t of that in the whole release, so knowing \
+              somebody's group says little more than knowing the release. The distance is the work of moving one \
+              distribution onto the other: all values equally far apart, or by their order, or by a hierarchy.",
+    limits: "The distance is an average: with equal distance a rare value may still become many times more likely (see \
+             beta-likeness). It is relative to the release itself, which is the adversary's prior only if nothing better is \
+             known. It does not bound identity disclosure: add k-anonymity.",
+    params: &[
+        Param {
+            name: "t",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: None,
+            about: "the greatest distance, from 0 (the same distribution) to 1",
+        },
+        Param {
+            name: "distance",
+            kind: ParamKind::Choice(&["equal", "ordered", "hierarchical"]),
+            default: Some("equal"),
+            about: "how far two values are apart: equally, by rank, or by the column's hierarchy",
+        },
+        ON,
+    ],
+    needs: &[Need::Sensitive],
+    survives: Survives { merging: true, suppressing: false },
+    make: |params| {
+        Ok(Box::new(TCloseness {
+            t: params.number("t"),
+            distance: match params.word("distance") {
+                "ordered" => Distance::Ordered,
+                "hierarchical" => Distance::Hierarchical,
+                _ => Distance::Equal,
+            },
+            on: params.word("on").to_owned(),
+        }))
+    },
+};
+
+#[derive(Clone, Copy, Debug)]
+enum Distance {
+    Equal,
+    Ordered,
+    Hierarchical,
+}
+
+#[derive(Debug)]
+struct TCloseness {
+    t: f64,
+    distance: Distance,
+    on: String,
+}
+
+impl Model for TCloseness {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        let (watched, column) = Watched::find(data, &self.on)?;
+        let overall = watched.overall(data);
+        let ground = match self.distance {
+            Distance::Equal => Ground::Equal(overall),
+            Distance::Ordered => Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?),
+            Distance::Hierarchical => Ground::Tree(Tree::new(column, &overall).map_err(|e| e.at("on"))?),
+        };
+        Ok(Box::new(Bound {
+            t: self.t,
+            exact: Decimal::of(self.t),
+            ground,
+            records: data.records(),
+            watched,
+        }))
+    }
+}
+
+/// The ground distance with the counts of the whole release.
+#[derive(Debug)]
+enum Ground {
+    /// By code.
+    Equal(Vec<u64>),
+    Ordered(Ordered),
+    Tree(Tree),
+}
+
+#[derive(Debug)]
+struct Bound {
+    t: f64,
+    exact: Decimal,
+    ground: Ground,
+    records: u64,
+    watched: Watched,
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let histogram = self.watched.histogram(group);
+        let (all, n) = (self.records, group.records);
+        // The distance is work / (unit · N · n).
+        let (work, unit) = match &self.ground {
+            Ground::Equal(overall) => (equal_work(overall, &histogram, all, n), 1),
+            Ground::Ordered(order) => (order.work(&histogram, all, n), order.below.len() as u64),
+            Ground::Tree(tree) => (tree.work(&histogram, all, n), tree.height),
+        };
+        let whole = u128::from(unit.max(1)) * u128::from(all) * u128::from(n);
+        let have = work as f64 / whole.max(1) as f64;
+        Verdict::at_most("greatest distance", have, self.t, self.exact.at_most(work, whole.max(1)))
+    }
+
+    fn looks_at(&self) -> Option<usize> {
+        Some(self.watched.column)
+    }
+}
+
+/// What values have too much of, which is what must move: only values that occur in the group can have too much.
+fn equal_work(overall: &[u64], group: &Histogram, all: u64, n: u64) -> u128 {
+    let surplus = |&(code, count): &(u32, u64)| {
+        let expected = u128::from(overall[code as usize]) * u128::from(n);
+        (u128::from(count) * u128::from(all)).saturating_sub(expected)
+    };
+    group.entries().iter().map(surplus).sum()
+}
+
+/// Values in order.
+#[derive(Debug)]
+struct Ordered {
+    /// The rank of each code.
+    ranks: Vec<u32>,
+    /// For each rank but the last, how many records of the whole release have it or a lower one.
+    below: Vec<u64>,
+    /// The sums of the first entries of `below`.
+    sums: Vec<u128>,
+}
+
+impl Ordered {
+    fn new(column: &Sensitive, overall: &[u64]) -> Result<Ordered> {
+        let (ranks, count) = column.ranks()?;
+        let mut below = vec![0u64; count];
+        ranks.iter().zip(overall).for_each(|(&rank, &records)| below[rank as usize] += records);
+        for rank in 1..count {
+            below[rank] += below[rank - 1];
+        }
+        below.pop();
+        let mut sums = vec![0u128];
+        below.iter().for_each(|&b| sums.push(sums[sums.len() - 1] + u128::from(b)));
+        Ok(Ordered { ranks, below, sums })
+    }
+
+    /// Σ |n·below − N·(group's below)| over the ranks. Between two values of the group its own count stands still, so each
+    /// stretch is two sums, divided where the release overtakes it.
+    fn work(&self, group: &Histogram, all: u64, n: u64) -> u128 {
+        let mut own: Vec<(u32, u64)> =
+            group.entries().iter().map(|&(code, records)| (self.ranks[code as usize], records)).collect();
+        own.sort_unstable();
+        let (mut work, mut counted, mut from) = (0u128, 0u64, 0usize);
+        let mut stretch = |from: usize, to: usize, counted: u64| {
+            if from >= to {
+                return;
+            }
+            let level = u128::from(counted) * u128::from(all);
+            let overtaken =
+                from + self.below[from..to].partition_point(|&b| u128::from(b) * u128::from(n) <= level);
+            let sum = |a: usize, b: usize| (self.sums[b] - self.sums[a]) * u128::from(n);
+            work += level * (overtaken - from) as u128 - sum(from, overtaken);
+            work += sum(overtaken, to) - level * (to - overtaken) as u128;
+        };
+        for (rank, records) in own {
+            let rank = (rank as usize).min(self.below.len());
+            stretch(from, rank, counted);
+            (from, counted) = (rank.max(from), counted + records);
+        }
+        stretch(from, self.below.len(), counted);
+        work
+    }
+}
+
+/// Values on the leaves of a hierarchy.
+#[derive(Debug)]
+struct Tree {
+    /// The parent of each node and its height above its deepest leaf; parents come before their children.
+    nodes: Vec<(usize, u64)>,
+    /// The node of each code.
+    leaf: Vec<usize>,
+    overall: Vec<u64>,
+    height: u64,
+}
+
+impl Tree {
+    fn new(column: &Sensitive, overall: &[u64]) -> Result<Tree> {
+        let (taxonomy, leaves) = column.hierarchy()?;
+        // Breadth first, so that walking backwards meets children before their parents.
+        let mut order = vec![(taxonomy.root(), 0)];
+        let mut at = 0;
+        while at < order.len() {
+            let children = taxonomy.children(order[at].0).iter().map(|&child| (child, at));
+            order.extend(children.collect::<Vec<_>>());
+            at += 1;
+        }
+        let heights: Vec<u64> = order.iter().map(|(node, _)| height(taxonomy, *node)).collect();
+        let mut position = vec![0; taxonomy.node_count()];
+        order.iter().enumerate().for_each(|(at, (node, _))| position[node.index()] = at);
+        Ok(Tree {
+            nodes: order.iter().zip(&heights).map(|(&(_, parent), &height)| (parent, height)).collect(),
+            leaf: leaves.iter().map(|&code| position[taxonomy.leaf(code).index()]).collect(),
+            overall: overall.to_vec(),
+            height: heights[0],
+        })
+    }
+
+    /// Σ over inner nodes of height · min(surplus, shortage) of its children. What a node's children cannot settle among
+    /// themselves moves up.
+    fn work(&self, group: &Histogram, all: u64, n: u64) -> u128 {
+        let mut extra = vec![0i128; self.nodes.len()];
+        for (code, &records) in self.overall.iter().enumerate() {
+            extra[self.leaf[code]] -= i128::from(records) * i128::from(n);
+        }
+        for &(code, records) in group.entries() {
+            extra[self.leaf[code as usize]] += i128::from(records) * i128::from(all);
+        }
+        let (mut surplus, mut shortage) = (vec![0u128; self.nodes.len()], vec![0u128; self.nodes.len()]);
+        let mut work = 0;
+        for node in (0..self.nodes.len()).rev() {
+            let (parent, height) = self.nodes[node];
+            work += u128::from(height) * surplus[node].min(shortage[node]);
+            extra[node] += surplus[node] as i128 - shortage[node] as i128;
+            if node > 0 && extra[node] > 0 {
+                surplus[parent] += extra[node].unsigned_abs();
+            } else if node > 0 {
+                shortage[parent] += extra[node].unsigned_abs();
+            }
+        }
+        work
+    }
+}
+
+fn height(taxonomy: &Taxonomy, node: crate::NodeId) -> u64 {
+    taxonomy.children(node).iter().map(|&child| height(taxonomy, child) + 1).max().unwrap_or(0)
+}

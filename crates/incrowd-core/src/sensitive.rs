@@ -1,0 +1,192 @@
+//! A sensitive column: its values, and how they relate to each other for models that ask.
+
+use crate::domain::Misfit;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Taxonomy, intervals::not_numeric};
+use crate::index::Code;
+use crate::number::{looks_like_date, looks_numeric, parse_date, parse_number};
+use crate::schema::{Kind, SensitiveSpec};
+
+/// A sensitive column with its values in alphabetical order.
+#[derive(Clone)]
+pub struct Sensitive {
+    /// The column's name.
+    pub name: String,
+    /// The distinct values by code; the text of a missing value is empty.
+    pub values: Vec<String>,
+    /// The code of a missing value, if such are kept.
+    pub missing: Option<u32>,
+    /// The number each value stands for, dates as days; not there unless all but the missing value are numbers.
+    numbers: Option<Vec<f64>>,
+    /// The stated hierarchy and the leaf of each value; a missing value has a leaf of its own.
+    hierarchy: Option<(Taxonomy, Vec<Code>)>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Sensitive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sensitive")
+            .field("name", &self.name)
+            .field("values", &self.values.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sensitive {
+    pub(crate) fn build(
+        name: &str,
+        values: Vec<String>,
+        missing: Option<u32>,
+        spec: Option<&SensitiveSpec>,
+    ) -> Result<Sensitive, Misfit> {
+        let numbers = numbers(name, &values, missing, spec.and_then(|s| s.kind))?;
+        let hierarchy = spec.and_then(|s| s.hierarchy.as_ref());
+        let hierarchy = match hierarchy {
+            None => None,
+            Some(spec) => {
+                let present: Vec<&str> =
+                    values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();
+                let mut tree = spec.build(name, &present)?;
+                if missing.is_some() && tree.code("").is_none() {
+                    tree = tree.with_leaf("");
+                }
+                let leaf = |(code, value): (usize, &String)| {
+                    tree.code(spec.canonical(value).as_deref().unwrap_or(value)).ok_or_else(|| {
+                        let error =
+                            Error::input(format!("column `{name}` has a value missing from its hierarchy"))
+                                .help("add the value to the hierarchy, or list it in [input] missing")
+                                .at(format!("columns.{name}.hierarchy"));
+                        Misfit { error, code: Some(code as u32) }
+                    })
+                };
+                let leaves = values.iter().enumerate().map(leaf).collect::<Result<Vec<_>, _>>()?;
+                Some((tree, leaves))
+            }
+        };
+        Ok(Sensitive { name: name.to_owned(), values, missing, numbers, hierarchy })
+    }
+
+    /// The number each value stands for, by code.
+    pub fn numbers(&self) -> Result<&[f64]> {
+        let name = &self.name;
+        if self.missing.is_some() {
+            return Err(Error::job(format!(
+                "column `{name}` has missing values, which have no place among numbers"
+            ))
+            .help("leave such records out with on_missing = \"drop\""));
+        }
+        self.numbers.as_deref().ok_or_else(|| {
+            Error::job(format!("column `{name}` is not numeric"))
+                .help("every value must be a finite number (nan and inf are none); list other texts in [input] missing")
+        })
+    }
+
+    /// For each value, by code, its rank in the column's order: that of the numbers, or that of the hierarchy's leaves. Equal
+    /// numbers have equal ranks. Also the number of ranks.
+    pub fn ranks(&self) -> Result<(Vec<u32>, usize)> {
+        let order: Vec<f64> = match (&self.hierarchy, self.missing) {
+            (Some((_, leaves)), _) if self.numbers.is_none() => {
+                leaves.iter().map(|leaf| f64::from(leaf.0)).collect()
+            }
+            _ => self.numbers().map(<[f64]>::to_vec).map_err(|e| {
+                let help = "order needs numbers, dates, or a hierarchy that lists the values in their order";
+                if self.missing.is_some() { e } else { e.help(help) }
+            })?,
+        };
+        let mut sorted = order.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.dedup();
+        let rank = |x: &f64| sorted.partition_point(|y| y < x) as u32;
+        Ok((order.iter().map(rank).collect(), sorted.len()))
+    }
+
+    /// The stated hierarchy, and the leaf of each value by code.
+    pub fn hierarchy(&self) -> Result<(&Taxonomy, &[Code])> {
+        self.hierarchy.as_ref().map(|(tree, leaves)| (tree, leaves.as_slice())).ok_or_else(|| {
+            let name = &self.name;
+            Error::job(format!("column `{name}` has no hierarchy"))
+                .help(format!("give it one: {name} = {{ role = \"sensitive\", hierarchy = \"{name}.csv\" }}"))
+        })
+    }
+
+    /// For each code the first code that means the same; `None` if no two do. `1` and `1.0` are one value however they
+    /// are spelled, and counting them as two would promise diversity that is not there.
+    pub fn synonyms(&self) -> Option<Vec<u32>> {
+        let numbers = self.numbers.as_ref()?;
+        let mut by_number: Vec<u32> = (0..numbers.len() as u32).collect();
+        by_number.sort_by(|&a, &b| numbers[a as usize].total_cmp(&numbers[b as usize]).then(a.cmp(&b)));
+        let mut first: Vec<u32> = (0..numbers.len() as u32).collect();
+        let mut found = false;
+        for pair in by_number.windows(2) {
+            if numbers[pair[0] as usize] == numbers[pair[1] as usize] {
+                first[pair[1] as usize] = first[pair[0] as usize];
+                found = true;
+            }
+        }
+        found.then_some(first)
+    }
+}
+
+/// Reads the values as numbers or dates if that is what they are, or what they are said to be.
+fn numbers(
+    name: &str,
+    values: &[String],
+    missing: Option<u32>,
+    kind: Option<Kind>,
+) -> Result<Option<Vec<f64>>, Misfit> {
+    let present = || values.iter().enumerate().filter(|(code, _)| Some(*code as u32) != missing);
+    let kind = kind.unwrap_or_else(|| match () {
+        () if present().next().is_none() => Kind::Text,
+        () if present().all(|(_, v)| looks_numeric(v)) => Kind::Numeric,
+        () if present().all(|(_, v)| looks_like_date(v)) => Kind::Date,
+        () => Kind::Text,
+    });
+    let read = |text: &str| match kind {
+        Kind::Numeric => parse_number(text).map(|n| n.as_f64()),
+        Kind::Date => parse_date(text).map(f64::from),
+        Kind::Text => None,
+    };
+    if kind == Kind::Text {
+        return Ok(None);
+    }
+    let mut numbers = vec![f64::NAN; values.len()];
+    for (code, text) in present() {
+        let Some(x) = read(text) else {
+            let error = match kind {
+                Kind::Numeric => not_numeric(name),
+                _ => Error::input(format!("column `{name}` holds a value that is not a date"))
+                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing"),
+            };
+            return Err(Misfit { error, code: Some(code as u32) });
+        };
+        numbers[code] = x;
+    }
+    Ok(Some(numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[&str], spec: &SensitiveSpec) -> Result<Sensitive, Misfit> {
+        Sensitive::build("x", values.iter().map(|v| (*v).to_owned()).collect(), None, Some(spec))
+    }
+
+    #[test]
+    fn spellings_of_one_number_are_one_value() {
+        let x = column(&["1", "1.0", "2", "1e0"], &SensitiveSpec::default()).unwrap();
+        assert_eq!(x.synonyms(), Some(vec![0, 0, 2, 0]));
+        assert_eq!(x.ranks().unwrap(), (vec![0, 0, 1, 0], 2));
+        assert_eq!(column(&["a", "b"], &SensitiveSpec::default()).unwrap().synonyms(), None);
+    }
+
+    #[test]
+    fn nan_and_infinity_are_not_numbers() {
+        for bad in ["nan", "inf", "-inf", "NaN"] {
+            let sniffed = column(&["1", bad], &SensitiveSpec::default()).unwrap();
+            assert!(sniffed.numbers().is_err() && sniffed.ranks().is_err());
+            let stated = SensitiveSpec { kind: Some(Kind::Numeric), hierarchy: None };
+            assert_eq!(column(&["1", bad], &stated).unwrap_err().code, Some(1));
+        }
+    }
+}

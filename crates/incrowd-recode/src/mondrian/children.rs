@@ -1,0 +1,121 @@
+//! How a taxonomy node falls apart into its children, and what becomes of children that cannot stand alone.
+
+use incrowd_core::{Code, GroupSummary};
+
+use super::Undersized;
+use super::part::{Part, SUPPRESSED, Split, Splitter};
+use super::space::Unit;
+
+impl Splitter<'_> {
+    /// Division into the children of a taxonomy node.
+    pub(super) fn part_children<U: Unit>(
+        &self,
+        line: usize,
+        children: &[(Code, Code)],
+        part: &Part<U>,
+        rows: &[U],
+    ) -> Option<Split> {
+        let (lo, hi) = part.span(line);
+        let mut child_of = vec![0u32; (hi - lo) as usize + 1];
+        for (child, (first, last)) in children.iter().enumerate() {
+            let (first, last) = (first.0.max(lo), last.0.min(hi));
+            if first <= last {
+                child_of[(first - lo) as usize..=(last - lo) as usize].fill(child as u32);
+            }
+        }
+        let mut rows_of: Vec<Vec<&[U]>> = vec![Vec::new(); children.len()];
+        let mut summaries = vec![self.no_records(); children.len()];
+        for row in rows.chunks_exact(self.layout.stride) {
+            let child = child_of[(row[line].code() - lo) as usize] as usize;
+            if self.others.is_empty() {
+                summaries[child].records += u64::from(self.layout.weight(row));
+            } else {
+                rows_of[child].push(row);
+            }
+        }
+        if !self.others.is_empty() {
+            let summary = |rows: &Vec<&[U]>| self.peopled(self.summary(rows), rows, part);
+            summaries = rows_of.iter().map(summary).collect();
+        }
+        let populated = |child: &usize| summaries[*child].records > 0;
+        let (mut strong, mut weak): (Vec<usize>, Vec<usize>) =
+            (0..children.len()).filter(populated).partition(|&child| self.admitted(&summaries[child]));
+        let too_few: u64 = weak.iter().map(|&child| summaries[child].records).sum();
+        let pooled = if weak.is_empty() {
+            Some(0)
+        } else {
+            self.pool(line, children, &mut strong, &mut weak, &summaries, &rows_of, part)
+        };
+        let mut suppressing = false;
+        let pulled = pooled.map_or(part.records - too_few, |records| records - too_few);
+        if too_few > 0 && pulled > 0 && too_few <= part.suppressible {
+            // What cannot stand alone drags others along or blocks the division. Suppressing it costs whole records,
+            // keeping it costs a label for all that are dragged along.
+            let label = self.data.quasi()[line].domain.ncp(Code(lo), Code(hi));
+            let (whole, dragged) = (too_few * self.layout.width as u64, too_few + pulled);
+            if (whole as f64) < dragged as f64 * label {
+                (strong, weak) = (0..children.len())
+                    .filter(populated)
+                    .partition(|&child| self.admitted(&summaries[child]));
+                suppressing = true;
+            }
+        }
+        if pooled.is_none() && !suppressing {
+            return None;
+        }
+        strong.sort_unstable();
+        if strong.is_empty() || (strong.len() == 1 && weak.is_empty()) {
+            return None;
+        }
+        let pool = (!weak.is_empty() && !suppressing).then_some(strong.len());
+        let mut number = vec![0u32; children.len()];
+        strong.iter().enumerate().for_each(|(n, &child)| number[child] = n as u32);
+        let last = if suppressing { SUPPRESSED } else { strong.len() as u32 };
+        weak.iter().for_each(|&child| number[child] = last);
+        if self.keeps_people {
+            let parts = strong.iter().map(|&child| rows_of[child].clone());
+            let pool = pool.map(|_| weak.iter().flat_map(|&child| rows_of[child].iter().copied()).collect());
+            if !self.covers_all(parts.chain(pool), part) {
+                return None;
+            }
+        }
+        let parts = child_of.into_iter().map(|child| number[child as usize]).collect();
+        Some(Split::ByValue { line, parts, count: strong.len() + usize::from(pool.is_some()), pool })
+    }
+
+    /// Pools the weak children, and as many of the smallest strong ones as it takes; answers with the pool's records, or
+    /// with nothing if children that cannot stand alone block the division.
+    #[expect(clippy::too_many_arguments, reason = "all of it is the state of one division")]
+    fn pool<U: Unit>(
+        &self,
+        line: usize,
+        children: &[(Code, Code)],
+        strong: &mut Vec<usize>,
+        weak: &mut Vec<usize>,
+        summaries: &[GroupSummary],
+        rows_of: &[Vec<&[U]>],
+        part: &Part<U>,
+    ) -> Option<u64> {
+        if self.mondrian.undersized == Undersized::Block {
+            return None;
+        }
+        let domain = &self.data.quasi()[line].domain;
+        let key = |child: &usize| {
+            let (first, last) = children[*child];
+            (summaries[*child].records, domain.tie_key(first, last))
+        };
+        strong.sort_by_cached_key(key);
+        let mut joining = std::mem::take(strong).into_iter();
+        let mut pool = self.no_records();
+        weak.iter().for_each(|&child| pool.merge(&summaries[child]));
+        let mut rows: Vec<&[U]> = weak.iter().flat_map(|&child| rows_of[child].iter().copied()).collect();
+        while !self.admitted(&self.peopled(pool.clone(), &rows, part)) {
+            let smallest = joining.next()?;
+            pool.merge(&summaries[smallest]);
+            rows.extend(&rows_of[smallest]);
+            weak.push(smallest);
+        }
+        *strong = joining.collect();
+        Some(pool.records)
+    }
+}

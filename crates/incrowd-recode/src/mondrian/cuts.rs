@@ -1,0 +1,116 @@
+//! Where a line of ordered values is cut: the best balanced place that leaves two parts the models admit.
+
+use super::cut::{self, Candidate};
+use super::part::{Part, Split, Splitter};
+use super::space::Unit;
+
+/// How many cuts are tried one by one before a single scan judges them all.
+const TRIED_SINGLY: usize = 4;
+
+impl Splitter<'_> {
+    /// Strict cut of a line of ordered values.
+    pub(super) fn cut_values<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+        let (lo, hi) = part.span(line);
+        let counts = self.count_values(line, lo, hi, rows);
+        let best = if self.others.is_empty() {
+            cut::balanced(counts.into_iter(), part.records, self.least)?
+        } else {
+            let candidates = cut::all(counts.into_iter(), part.records, self.least);
+            self.admitted_cut(line, &candidates, part, rows)?
+        };
+        let parts = (lo..=hi).map(|code| u32::from(code > best.at)).collect();
+        Some(Split::ByValue { line, parts, count: 2, pool: None })
+    }
+
+    /// Records by value, ascending. A histogram where the line is short, sorting where it is long and the part small.
+    fn count_values<U: Unit>(&self, line: usize, lo: u32, hi: u32, rows: &[U]) -> Vec<(u32, u64)> {
+        let width = (hi - lo) as usize + 1;
+        let entries = rows
+            .chunks_exact(self.layout.stride)
+            .map(|row| (row[line].code(), u64::from(self.layout.weight(row))));
+        if width <= 4 * (rows.len() / self.layout.stride) + 64 {
+            let mut counts: Vec<(u32, u64)> = (lo..=hi).map(|code| (code, 0)).collect();
+            entries.for_each(|(code, records)| counts[(code - lo) as usize].1 += records);
+            counts
+        } else {
+            let mut pairs: Vec<(u32, u64)> = entries.collect();
+            pairs.sort_unstable();
+            pairs
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|same| (same[0].0, same.iter().map(|p| p.1).sum()))
+                .collect()
+        }
+    }
+
+    /// The first candidate that all models admit. The best few are tried one by one, since one of them usually is the
+    /// answer; then a single scan along the line judges all.
+    fn admitted_cut<U: Unit>(
+        &self,
+        line: usize,
+        candidates: &[Candidate],
+        part: &Part<U>,
+        rows: &[U],
+    ) -> Option<Candidate> {
+        let all: Vec<&[U]> = rows.chunks_exact(self.layout.stride).collect();
+        let total = self.summary(&all);
+        // Whom a part covers depends on the rows of both halves, which a scan along the line does not have.
+        let singly = if self.population.is_some() { candidates.len() } else { TRIED_SINGLY };
+        for &candidate in candidates.iter().take(singly) {
+            let (left, right): (Vec<&[U]>, Vec<&[U]>) =
+                all.iter().partition(|row| row[line].code() <= candidate.at);
+            if self.halves_admitted(&left, &right, &total, part) {
+                return Some(candidate);
+            }
+        }
+        let rest = candidates.get(singly..)?;
+        let mut sorted = all;
+        sorted.sort_by_key(|row| row[line]);
+        let mut ascending = rest.to_vec();
+        ascending.sort_by_key(|candidate| candidate.at);
+        let (mut left, mut next) = (self.no_records(), 0);
+        let mut best: Option<Candidate> = None;
+        for candidate in ascending {
+            let length = sorted[next..].partition_point(|row| row[line].code() <= candidate.at);
+            left.merge(&self.summary(&sorted[next..next + length]));
+            next += length;
+            let better = best.is_none_or(|b| candidate.rank(total.records) < b.rank(total.records));
+            if better && self.both_admitted(&left, &total) {
+                best = Some(candidate);
+            }
+        }
+        best
+    }
+
+    /// Relaxed cut: rows of equal value may part, in canonical order.
+    pub(super) fn cut_rows<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+        let mut sorted: Vec<(u32, u32)> = rows
+            .chunks_exact(self.layout.stride)
+            .enumerate()
+            .map(|(i, row)| (row[line].code(), i as u32))
+            .collect();
+        sorted.sort_unstable();
+        let row = |i: u32| &rows[i as usize * self.layout.stride..][..self.layout.stride];
+        let counts =
+            sorted.iter().enumerate().map(|(at, &(_, i))| (at as u32, u64::from(self.layout.weight(row(i)))));
+        let candidates = cut::all(counts, part.records, self.least);
+        let total = self.summary(&rows.chunks_exact(self.layout.stride).collect::<Vec<_>>());
+        let row_id = |at: usize| self.layout.id(row(sorted[at].1)) as usize;
+        // Rows that differ only in the spelling of a number have no canonical order and stay together.
+        let alike = |a: usize, b: usize| {
+            self.data.quasi_codes(a) == self.data.quasi_codes(b)
+                && self.data.sensitive_codes(a) == self.data.sensitive_codes(b)
+        };
+        let best = candidates.into_iter().find(|candidate| {
+            let at = candidate.at as usize;
+            if alike(row_id(at), row_id(at + 1)) {
+                return false;
+            }
+            let (left, right) = sorted.split_at(at + 1);
+            let gather = |half: &[(u32, u32)]| half.iter().map(|&(_, i)| row(i)).collect::<Vec<_>>();
+            self.others.is_empty() || self.halves_admitted(&gather(left), &gather(right), &total, part)
+        })?;
+        let mut left = vec![false; sorted.len()];
+        sorted[..=best.at as usize].iter().for_each(|&(_, i)| left[i as usize] = true);
+        Some(Split::ByRow { line, left })
+    }
+}
