@@ -16,6 +16,13 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     typed.judge_release(&args.table, args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
     let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    for (column, records) in &checked.verification.unread {
+        talk.note(&format!(
+            "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
+             kinds and hierarchies the release was made with",
+            thousands(*records)
+        ));
+    }
     if talk.json {
         talk.print_json(&checked.to_json());
     } else {

@@ -255,7 +255,11 @@ impl Promise {
 
     /// The name and its parameters, `k-anonymity(k=5)`.
     pub fn title(&self) -> String {
-        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let stated = self.params.iter().map(|(name, value)| (name, value.to_string()));
+        let params: Vec<String> = stated
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         format!("{}({})", self.name(), params.join(", "))
     }
 }
