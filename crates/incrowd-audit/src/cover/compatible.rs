@@ -85,7 +85,9 @@ impl<'a> Reader<'a> {
 
     fn read(&self, code: usize, text: &str) -> Says {
         if code == MISSING as usize || text == self.missing {
-            return Says::Missing;
+            // In plain text a missing value is one more member of a set.
+            let plain = self.spec.hierarchy.is_none() && self.kind == Kind::Text;
+            return if plain { Says::OneOf(vec![self.missing.to_owned()]) } else { Says::Missing };
         }
         if text == "*" {
             return Says::Anything;
@@ -139,5 +141,50 @@ fn agree(a: &Says, b: &Says) -> bool {
             (a == b) || (*hidden && b.starts_with(a)) || (*concealed && a.starts_with(b))
         }
         _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreeing(spec: &ColumnSpec, a: &str, b: &str) -> bool {
+        let column =
+            |text: &str| FoldedColumn { name: "x".into(), texts: vec![String::new(), text.to_owned()] };
+        let reach = compatible(&column(a), &column(b), spec, "?").unwrap();
+        assert_eq!(compatible(&column(b), &column(a), spec, "?").unwrap()[1].covers(1), reach[1].covers(1));
+        reach[1].covers(1)
+    }
+
+    #[test]
+    fn masks_agree_if_what_they_show_does() {
+        for (from, pairs) in [
+            (From::Right, [("021**", "0213*", true), ("021**", "022**", false), ("02139", "021**", true)]),
+            (From::Left, [("**139", "*2139", true), ("**139", "**138", false), ("02139", "**138", false)]),
+        ] {
+            let hierarchy = Some(HierarchySpec::Mask(Mask { char: '*', from }));
+            let spec = ColumnSpec { hierarchy, ..ColumnSpec::default() };
+            for (a, b, agree) in pairs {
+                assert_eq!(agreeing(&spec, a, b), agree, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_nobody_explains_agrees_with_itself_and_with_a_star() {
+        let spec = ColumnSpec::default();
+        assert!(agreeing(&spec, "Europe", "Europe") && agreeing(&spec, "Europe", "*"));
+        assert!(!agreeing(&spec, "Europe", "France"));
+    }
+
+    #[test]
+    fn intervals_made_from_values_need_people() {
+        let intervals = incrowd_core::hierarchy::intervals::Intervals::fixed(5.0, 0.0, 1, 2).unwrap();
+        let spec =
+            ColumnSpec { hierarchy: Some(HierarchySpec::Intervals(intervals)), ..ColumnSpec::default() };
+        let column = FoldedColumn { name: "x".into(), texts: vec![String::new(), "[0, 4]".into()] };
+        assert!(
+            compatible(&column, &column, &spec, "?").unwrap_err().advice().unwrap().contains("--external")
+        );
     }
 }
