@@ -3,6 +3,7 @@
 //! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
 //! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
+pub mod attack;
 mod classes;
 mod cover;
 mod group;

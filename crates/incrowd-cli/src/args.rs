@@ -43,9 +43,12 @@ pub(crate) enum Command {
     /// Say what a release cost: original against release
     #[command(after_long_help = MEASURE_EXAMPLES)]
     Measure(MeasureArgs),
+    /// Attack a release: what would an adversary learn about whom?
+    #[command(after_long_help = ATTACK_EXAMPLES)]
+    Attack(AttackArgs),
     /// Build, check and show hierarchies
     Hierarchy(HierarchyArgs),
-    /// Explain a model, an algorithm or a metric: its paper and its limits
+    /// Explain a model, an algorithm, a metric or an attack: its paper and its limits
     Explain(ExplainArgs),
     /// A tour on made-up people: makes a table, anonymizes it, verifies it
     Demo(DemoArgs),
@@ -88,6 +91,16 @@ const MEASURE_EXAMPLES: &str = "\
 Examples:
   incrowd measure people.csv people.release.csv --job job.toml
   incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask";
+
+const ATTACK_EXAMPLES: &str = "\
+Examples:
+  incrowd attack people.release.csv                          (asks the manifest beside it)
+  incrowd attack people.release.csv --limit prosecutor=0.1 --limit homogeneity=0
+  incrowd attack people.release.csv --job job.toml --population everybody.csv --external voters.csv
+  incrowd attack anything.csv --quasi age,sex,zip --sensitive income --epsilon income=5% --details risks.csv
+
+A limit is about the worst risk (prosecutor, journalist), the average (marketer) or the share of people at risk (the
+others). Add .worst, .average or .share to choose: --limit homogeneity.worst=0.9";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -246,6 +259,52 @@ pub(crate) struct MeasureArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AttackArgs {
+    /// The published table
+    #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
+    pub(crate) release: PathBuf,
+
+    /// A table of everybody who might be in the release
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) population: Option<PathBuf>,
+
+    /// A table of people with names or other details
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) external: Option<PathBuf>,
+
+    /// Another release about some of the same people
+    #[arg(long, value_name = "RELEASE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) second: Option<PathBuf>,
+
+    /// How near a guess of a number must come: income=500, or income=5% of the guess; may be repeated
+    #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
+    pub(crate) epsilon: Vec<String>,
+
+    /// The attacks to run [default: all that apply]
+    #[arg(long, value_name = "ATTACKS", value_delimiter = ',', help_heading = "Judging")]
+    pub(crate) only: Vec<String>,
+
+    /// Who counts as at risk: homogeneity=0.8; may be repeated (see `incrowd explain homogeneity`)
+    #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
+    pub(crate) threshold: Vec<String>,
+
+    /// What must not be exceeded, else the exit code is 1: prosecutor=0.1; may be repeated
+    #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
+    pub(crate) limit: Vec<String>,
+
+    /// Write every released row with its risks to a CSV file and show the most exposed groups: not for publication
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) details: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    /// The manifest, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct HierarchyArgs {
     #[command(subcommand)]
@@ -296,7 +355,7 @@ pub(crate) enum HierarchyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A model, algorithm or metric; without it, all are listed
+    /// A model, algorithm, metric or attack; without it, all are listed
     pub(crate) name: Option<String>,
 }
 

@@ -34,6 +34,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Anonymize(args) => commands::anonymize::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
         Command::Measure(args) => commands::measure::run(args, talk),
+        Command::Attack(args) => commands::attack::run(args, talk),
         Command::Hierarchy(args) => commands::hierarchy::run(args, talk),
         Command::Explain(args) => commands::explain::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),

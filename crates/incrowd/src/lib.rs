@@ -2,7 +2,7 @@
 //!
 //! A [`Job`](job::Job) names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release,
 //! reads back what it wrote, judges every promise on those bytes, and only then puts the release in place. [`verify`]
-//! judges any published table, [`measure`] says what a release cost.
+//! judges any published table, [`attack`] says what an adversary would learn from it, [`measure`] what a release cost.
 //!
 //! ```
 //! # fn main() -> Result<(), incrowd::Error> {
@@ -27,6 +27,7 @@
 
 pub mod job;
 
+mod attack;
 mod manifest;
 mod measure;
 mod pipeline;
@@ -34,6 +35,8 @@ mod release;
 mod setup;
 mod verify;
 
+pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};

@@ -91,11 +91,11 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
 }
 
-fn named(job: &Job, role: RoleName) -> Vec<&str> {
+pub(crate) fn named(job: &Job, role: RoleName) -> Vec<&str> {
     job.columns.iter().filter(|(_, column)| column.role == role).map(|(name, _)| name.as_str()).collect()
 }
 
-fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
+pub(crate) fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
     let stated = job.output.as_ref().and_then(|output| output.manifest.clone());
     let file = stated.clone().unwrap_or_else(|| default_path(path));
     if let Some(json) = interrupted(path, &file) {
@@ -122,7 +122,7 @@ fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
 }
 
 /// Fills in roles and models from a manifest where the job has none.
-fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
+pub(crate) fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
     if named(&job, RoleName::Quasi).is_empty()
         && let Some(columns) = manifest["job"]["columns"].as_object()

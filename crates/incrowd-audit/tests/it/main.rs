@@ -1,5 +1,6 @@
 //! Judging releases: against worked cases, against a slow obvious twin, and with corrupted releases.
 
+mod attack;
 mod common;
 mod corruption;
 mod cover;

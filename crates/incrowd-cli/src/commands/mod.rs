@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod anonymize;
+pub(crate) mod attack;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
