@@ -5,6 +5,7 @@
 
 mod group;
 mod tally;
+pub mod utility;
 mod verify;
 
 pub use tally::tally;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
+use incrowd::utility::UTILITIES;
 use incrowd::{Error, Param, ParamKind};
 use serde_json::{Value, json};
 
@@ -47,7 +48,15 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
     });
-    models.chain(algorithms).chain(metrics).collect()
+    let utilities = UTILITIES.iter().map(|c| Entry {
+        kind: "utility",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        paper: c.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).chain(utilities).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
