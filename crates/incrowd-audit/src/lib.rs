@@ -8,6 +8,7 @@ mod classes;
 mod cover;
 mod group;
 mod tally;
+pub mod utility;
 mod verify;
 
 pub use classes::Classes;

@@ -90,7 +90,9 @@ Examples:
 const MEASURE_EXAMPLES: &str = "\
 Examples:
   incrowd measure people.csv people.release.csv --job job.toml
-  incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask";
+  incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask
+  incrowd measure people.csv people.release.csv --job job.toml --pairs --target income
+  incrowd measure people.csv people.release.csv --job job.toml --only query_error --queries 5000 --selectivity 0.01";
 
 const ATTACK_EXAMPLES: &str = "\
 Examples:
@@ -256,6 +258,43 @@ pub(crate) struct MeasureArgs {
 
     #[command(flatten)]
     pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) utility: UtilityArgs,
+}
+
+/// What to measure, and with which queries and which target.
+#[derive(Debug, Args)]
+pub(crate) struct UtilityArgs {
+    /// Only these measures (see `incrowd explain`)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Measures")]
+    pub(crate) only: Vec<String>,
+
+    /// Measure every pair of columns too
+    #[arg(long, help_heading = "Measures")]
+    pub(crate) pairs: bool,
+
+    /// How many random count queries to ask
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Measures",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) queries: u32,
+
+    /// Which queries and which sample: the same seed draws the same
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
+    pub(crate) seed: u64,
+
+    /// The share of the records a query selects if they lie evenly
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, help_heading = "Measures")]
+    pub(crate) selectivity: f64,
+
+    /// How many quasi-identifiers a query has ranges on
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Measures",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) dimensions: u32,
+
+    /// The column to predict [default: the first sensitive column with 2 to 32 values]
+    #[arg(long, value_name = "COLUMN", help_heading = "Measures")]
+    pub(crate) target: Option<String>,
 }
 
 #[derive(Debug, Args)]

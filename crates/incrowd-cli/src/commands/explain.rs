@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
+use incrowd::utility::UTILITIES;
 use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};
 
@@ -60,7 +61,16 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
     });
-    models.chain(algorithms).chain(metrics).chain(attacks).collect()
+    let utilities = UTILITIES.iter().map(|c| Entry {
+        kind: "utility",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {

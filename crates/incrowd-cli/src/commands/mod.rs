@@ -7,4 +7,5 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
 pub(crate) mod measure;
+pub(crate) mod measure_print;
 pub(crate) mod verify;
