@@ -4,6 +4,7 @@
 //! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
 mod group;
+pub mod risk;
 mod tally;
 mod verify;
 
