@@ -26,6 +26,7 @@
 //! ```
 
 pub mod job;
+pub mod profile;
 
 mod manifest;
 mod measure;
@@ -34,7 +35,7 @@ mod release;
 mod setup;
 mod verify;
 
-pub use incrowd_audit::{Judgement, Verification};
+pub use incrowd_audit::{Judgement, Verification, risk};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
@@ -42,6 +43,7 @@ pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};
 pub use pipeline::{Report, anonymize};
+pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
 pub use verify::{Checked, verify};
 

@@ -5,5 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
+pub(crate) mod init;
 pub(crate) mod measure;
+pub(crate) mod profile;
 pub(crate) mod verify;
