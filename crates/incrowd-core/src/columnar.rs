@@ -91,13 +91,13 @@ impl Columnar {
         let column =
             |name: &&str| CodedColumn { name: (*name).into(), texts: Texts::new(), codes: Vec::new() };
         let mut table = Columnar { columns: names.iter().map(column).collect(), records: 0 };
+        let mut known = vec![hashbrown::HashMap::new(); names.len()];
         for record in records {
             table.records += 1;
-            for (column, cell) in table.columns.iter_mut().zip(record) {
-                let known = |text: &str| column.texts.iter().find(|(_, t)| *t == text).map(|(code, _)| code);
+            for ((column, known), cell) in table.columns.iter_mut().zip(&mut known).zip(record) {
                 let code = match cell {
                     None => MISSING,
-                    Some(text) => known(text).unwrap_or_else(|| column.texts.push(text)),
+                    Some(text) => *known.entry(text).or_insert_with(|| column.texts.push(text)),
                 };
                 column.codes.push(code);
             }

@@ -93,7 +93,10 @@ pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Res
     let mut values = vec![0u64; table.columns.len()];
     for size in 1..=search.most.min(columns.len()) {
         let candidates = candidates(&below, &columns);
-        progress.step(&level_name(size), Some(candidates.iter().map(|(_, last)| last.len() as u64).sum()));
+        progress.step(
+            &format!("sets of {size}"),
+            Some(candidates.iter().map(|(_, last)| last.len() as u64).sum()),
+        );
         let count = |scratch: &mut Scratch, (prefix, lasts): &(Vec<usize>, Vec<usize>)| {
             let mut partition = None;
             let mut counted: Vec<(Vec<usize>, Option<Grouping>)> = Vec::with_capacity(lasts.len());
@@ -139,10 +142,6 @@ pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Res
         key(a).cmp(&key(b)).then_with(|| a.columns.cmp(&b.columns))
     });
     Ok(found)
-}
-
-fn level_name(size: usize) -> String {
-    if size == 1 { "columns".to_owned() } else { format!("sets of {size}") }
 }
 
 fn groups_of(set: &[usize], below: &[(Vec<usize>, u64)]) -> Option<u64> {

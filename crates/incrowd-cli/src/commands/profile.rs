@@ -116,9 +116,27 @@ fn roles(profile: &Profile) {
             incrowd::job::RoleName::ALL.iter().find(|(_, r)| *r == proposal.role).map_or("", |(n, _)| n);
         let mark = if proposal.sure { ' ' } else { '?' };
         say!(" {:<widest$}  {role:<10} {mark} {}", column.name, proposal.reason);
+        for marker in &column.markers {
+            let records = thousands(marker.records);
+            say!(
+                " {:<widest$}               `{}` probably stands for a missing value ({records} records)",
+                "",
+                marker.text
+            );
+        }
         for remark in &column.remarks {
             say!(" {:<widest$}               {remark}", "");
         }
+    }
+    if profile.sensitive_unique > 0 {
+        let share = percent(profile.share_of(profile.sensitive_unique));
+        say!(
+            "\n {} records ({share}) are unique on the sensitive columns together, which would be published as they are:",
+            thousands(profile.sensitive_unique)
+        );
+        say!(
+            " whoever knows those values of a person finds them there; publish fewer of these columns, or give some the role quasi"
+        );
     }
     if profile.incomplete > 0 {
         let share = percent(profile.share_of(profile.incomplete));
@@ -206,7 +224,7 @@ fn estimates(population: &Population) {
     let widest = ESTIMATORS.iter().map(|e| e.name.len()).max().unwrap_or(0);
     for estimate in &population.estimates {
         let chosen = population.chosen.is_some_and(|(name, _)| name == estimate.name);
-        let mark = if chosen { "  <- the one to believe (Dankar et al. 2012)" } else { "" };
+        let mark = if chosen { "   <- chosen by the rule of Dankar et al. 2012" } else { "" };
         match estimate.uniques {
             Ok(uniques) => say!(
                 " {:<widest$}  {:>9}  about {} people{mark}",

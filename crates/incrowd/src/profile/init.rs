@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, Progress, Result};
 
 use super::json::role_name;
-use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, profile};
+use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
 use crate::job::{self, Input, RoleName};
 
 /// What a job file is made from.
@@ -48,7 +48,7 @@ pub fn init(options: &InitOptions, progress: &dyn Progress) -> Result<Draft> {
         most: Some(2),
         ..ProfileOptions::default()
     };
-    let profile = profile(&asked, progress)?;
+    let profile = examine(&asked, false, progress)?;
     if !profile.columns.iter().any(|c| c.proposal.role == RoleName::Quasi) {
         return Err(Error::job("no column of this table looks like a quasi-identifier")
             .help("name those that could be linked with other sources: --quasi age,sex,zip"));
@@ -228,9 +228,23 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
         "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
          # sensitive: published as it is. passthrough: published as it is and protected by nothing.\n[columns]"
     );
+    if profile.sensitive_unique > 0 {
+        let share = 100.0 * profile.share_of(profile.sensitive_unique);
+        let _ = writeln!(
+            out,
+            "# {} records ({share:.1} %) are unique on the sensitive columns together: whoever knows those values of a person\n\
+             # finds them in the release. Publish fewer of these columns, or give some of them the role quasi.",
+            profile.sensitive_unique
+        );
+    }
     for column in &profile.columns {
         let unsure = if column.proposal.sure { "" } else { "UNSURE: " };
         let _ = writeln!(out, "# {unsure}{}", comment(&column.proposal.reason));
+        for marker in &column.markers {
+            let text =
+                format!("`{}` probably stands for a missing value ({} records)", marker.text, marker.records);
+            let _ = writeln!(out, "#   {}", comment(&text));
+        }
         for remark in &column.remarks {
             let _ = writeln!(out, "#   {}", comment(remark));
         }

@@ -21,6 +21,7 @@ impl Profile {
             "private": {
                 "columns": self.columns.iter().map(|c| self.column_json(c)).collect::<Vec<_>>(),
                 "incomplete_records": self.incomplete,
+                "unique_on_sensitive": self.sensitive_unique,
                 "singling_out": {
                     "share": self.share,
                     "records_needed": self.found.needed,

@@ -145,16 +145,23 @@ pub struct Profile {
     pub most: usize,
     /// Whether that is fewer than usual because the table is large.
     pub cut_short: bool,
-    /// Uniqueness on the quasi-identifiers; `None` if no column is one.
+    /// Uniqueness on the quasi-identifiers; `None` if no column is one or nobody asked.
     pub uniqueness: Option<Uniqueness>,
     /// What the estimators say of the population, if asked.
     pub population: Option<Population>,
+    /// How many records are unique on the sensitive columns together, which would be published as they are.
+    pub sensitive_unique: u64,
     /// How many records lack a value in a column that is a quasi-identifier or sensitive.
     pub incomplete: u64,
 }
 
 /// Looks at a table.
 pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Profile> {
+    examine(options, true, progress)
+}
+
+/// Looks at a table; how unique the records are on the quasi-identifiers only if asked.
+fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> Result<Profile> {
     if options.most == Some(0) {
         return Err(Error::job("a set of columns has at least one column"));
     }
@@ -177,7 +184,7 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
             Error::input("the table has no records").help("a table needs a header and at least one record")
         );
     }
-    progress.step("columns", Some(table.columns.len() as u64));
+    progress.step("looking", Some(table.columns.len() as u64));
     let look = |column| {
         let seen = look(&Seen::new(column, table.records as u64));
         progress.advance(1);
@@ -199,7 +206,7 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
     progress.step("grouping", None);
     let proposed = || (0..columns.len()).filter(|&c| columns[c].proposal.role == RoleName::Quasi).collect();
     let quasi = if given.is_empty() { proposed() } else { given.clone() };
-    let uniqueness = (!quasi.is_empty()).then(|| Uniqueness {
+    let uniqueness = (measure && !quasi.is_empty()).then(|| Uniqueness {
         sizes: risk::group_sizes(&table, &quasi),
         without: risk::unique_without(&table, &quasi),
         given: !given.is_empty(),
@@ -210,6 +217,9 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
         _ => None,
     };
     let incomplete = incomplete(&table, &columns);
+    let sensitive = |c: &usize| columns[*c].proposal.role == RoleName::Sensitive;
+    let sensitive: Vec<usize> = (0..columns.len()).filter(sensitive).collect();
+    let sensitive_unique = risk::group_sizes(&table, &sensitive).of_size(1);
     Ok(Profile {
         records: table.records as u64,
         table_columns: engine.columns().len(),
@@ -220,6 +230,7 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
         cut_short: options.most.is_none() && most < USUAL_MOST,
         uniqueness,
         population,
+        sensitive_unique,
         incomplete,
     })
 }
@@ -227,13 +238,6 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
 /// Looks at one column.
 fn look(seen: &Seen<'_>) -> ColumnProfile {
     let finding = detect::role(seen);
-    let mut remarks = Vec::new();
-    if !seen.markers.is_empty() {
-        let texts: Vec<String> = seen.markers.iter().map(|m| format!("`{}`", m.text)).collect();
-        let records: u64 = seen.markers.iter().map(|m| m.records).sum();
-        let stands = if texts.len() == 1 { "probably stands" } else { "probably stand" };
-        remarks.push(format!("{} {stands} for a missing value ({records} records)", texts.join(", ")));
-    }
     ColumnProfile {
         name: seen.name.to_owned(),
         kind: seen.kind,
@@ -241,7 +245,7 @@ fn look(seen: &Seen<'_>) -> ColumnProfile {
         markers: seen.markers.clone(),
         proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
         generalization: generalization(seen),
-        remarks,
+        remarks: Vec::new(),
         short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
     }
 }

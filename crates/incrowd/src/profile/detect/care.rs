@@ -14,7 +14,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
         "lengthofstay",
     ]) || column.squashed.contains("timeinhospital")
         || column.named(&["los", "ward", "clinic", "physician", "doctor"]);
-    named.then(|| {
+    (named && column.kind != crate::profile::ValueKind::Date).then(|| {
         Finding::sure(
             RoleName::Quasi,
             "is about where and how somebody was treated, which others than the patient know",

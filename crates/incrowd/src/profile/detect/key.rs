@@ -37,10 +37,15 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     let share = 100.0 * column.uniqueness();
     let coded = matches!(column.kind, ValueKind::Integer | ValueKind::Text);
     if named && coded && column.counts.distinct > 20 && column.variety() > 0.2 {
+        let each = column.present() as f64 / column.counts.distinct as f64;
+        let several = match each {
+            e if e > 1.02 => format!("; it has {e:.1} records per value, so k records need not be k people"),
+            _ => String::new(),
+        };
         return Finding::sure(
             RoleName::Identifier,
             format!(
-                "is named like a number of a person or a record, and {share:.0} % of its values occur once"
+                "is named like a number of a person or a record, and {share:.0} % of records have one of their own{several}"
             ),
         );
     }
