@@ -52,6 +52,12 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// A tour on made-up people: makes a table, anonymizes it, verifies it
     Demo(DemoArgs),
+    /// Say what is in a table, how unique its people are, and which roles its columns should have
+    #[command(after_long_help = PROFILE_EXAMPLES)]
+    Profile(ProfileArgs),
+    /// Write a job file for a table, with the reasons as comments; it runs as it is
+    #[command(after_long_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
@@ -103,6 +109,21 @@ Examples:
 
 A limit is about the worst risk (prosecutor, journalist), the average (marketer) or the share of people at risk (the
 others). Add .worst, .average or .share to choose: --limit homogeneity.worst=0.9";
+
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  incrowd profile people.csv
+  incrowd profile people.csv --quasi age,sex,zip --sampling-fraction 0.1
+  incrowd profile people.csv --share 0 --max-columns 2       (sets that single out at least one record)
+  incrowd profile people.csv --share 1                       (sets that are keys)
+
+Everything it says but the number of records and columns is for the owner of the data.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  incrowd init people.csv
+  incrowd init people.csv -o people.toml -k 10 --sensitive disease
+  incrowd anonymize people.toml";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -423,4 +444,92 @@ pub(crate) struct DemoArgs {
     /// Only make the table, its hierarchies and the job file
     #[arg(long)]
     pub(crate) data_only: bool,
+}
+
+/// Which table to look at.
+#[derive(Debug, Args)]
+pub(crate) struct LookArgs {
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
+    pub(crate) tables: Vec<PathBuf>,
+
+    /// Texts that count as missing [default: empty, ?, NA]
+    #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
+    pub(crate) missing: Option<Vec<String>>,
+
+    /// The delimiter, one character or `tab`, if it should not be sniffed
+    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
+    pub(crate) delimiter: Option<String>,
+
+    /// csv, parquet or arrow, if the file does not show it
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+
+    /// The quasi-identifiers on which uniqueness is measured [default: those the profile proposes]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) quasi: Vec<String>,
+
+    /// Look at these columns only
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+
+    /// The share of records that must be unique on a set of columns: 0 is at least one record, 1 is all of them
+    #[arg(long, value_name = "SHARE", default_value_t = incrowd::profile::USUAL_SHARE)]
+    pub(crate) share: f64,
+
+    /// How many columns such a set has at most [default: 3, fewer for very large tables]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_columns: Option<usize>,
+
+    /// How many people the population has that the table is a sample of
+    #[arg(long, value_name = "N", conflicts_with = "sampling_fraction", help_heading = "Population")]
+    pub(crate) population_size: Option<u64>,
+
+    /// Which share of the population the table is
+    #[arg(long, value_name = "F", help_heading = "Population")]
+    pub(crate) sampling_fraction: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+
+    /// The job file
+    #[arg(long, short, value_name = "FILE", default_value = "job.toml", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+
+    /// How many records a group has at least
+    #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) k: u64,
+
+    /// Replace a job file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Columns that could be linked with other sources, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) quasi: Vec<String>,
+
+    /// Columns nobody should learn about a person, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) sensitive: Vec<String>,
+
+    /// Columns that name a person, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) identifier: Vec<String>,
+
+    /// Columns published as they are, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) passthrough: Vec<String>,
+
+    /// Columns to leave out, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) drop: Vec<String>,
 }

@@ -38,6 +38,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Hierarchy(args) => commands::hierarchy::run(args, talk),
         Command::Explain(args) => commands::explain::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),
+        Command::Profile(args) => commands::profile::run(args, talk),
+        Command::Init(args) => commands::init::run(args, talk),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

@@ -26,6 +26,7 @@
 //! ```
 
 pub mod job;
+pub mod profile;
 
 mod attack;
 mod manifest;
@@ -38,7 +39,7 @@ mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Judgement, Verification, utility};
+pub use incrowd_audit::{Judgement, Verification, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
@@ -46,6 +47,7 @@ pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure, measure_utility};
 pub use pipeline::{Report, anonymize};
+pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
 pub use verify::{Checked, verify};

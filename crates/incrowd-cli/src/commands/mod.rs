@@ -6,6 +6,8 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
+pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod measure_print;
+pub(crate) mod profile;
 pub(crate) mod verify;

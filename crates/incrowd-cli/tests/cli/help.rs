@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 13] = [
     "",
     "anonymize",
     "verify",
@@ -14,6 +14,8 @@ const COMMANDS: [&str; 11] = [
     "explain",
     "demo",
     "completions",
+    "profile",
+    "init",
 ];
 
 #[test]

@@ -16,6 +16,7 @@ mod json;
 mod measure;
 mod missing;
 mod order;
+mod profile;
 mod verify;
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ mod manifest;
 mod matrix;
 mod metamorphic;
 mod pipeline;
+mod profile;
 mod refusals;
 mod release;
 mod tampering;
