@@ -149,7 +149,7 @@ fn a_planted_victim_is_found_in_the_weak_release_only() {
         let findings = attack(name, release, |scene| {
             scene.set_population(Some(&town));
             scene.external = Some(External { table: &voters, further: 2 });
-            scene.epsilon.insert("income".into(), Epsilon::Absolute(5.0));
+            scene.epsilon.insert("income".into(), Epsilon::Absolute(4.0));
         });
         findings.into_iter().find(|f| f.column.as_deref() == column).unwrap()
     };

@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "",
     "anonymize",
     "verify",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 11] = [
     "explain",
     "demo",
     "completions",
+    "attack",
 ];
 
 #[test]
