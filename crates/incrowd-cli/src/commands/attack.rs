@@ -1,5 +1,6 @@
 //! `incrowd attack`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
@@ -14,6 +15,7 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.judge_release(&args.table, args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
+    spare_inputs(args)?;
     let request = AttackRequest {
         job: typed.job.clone(),
         population: args.population.clone(),
@@ -37,6 +39,20 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+/// The details must not take the place of a table that is read.
+fn spare_inputs(args: &AttackArgs) -> Result<()> {
+    let place = |path: &PathBuf| path.canonicalize().ok();
+    let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
+    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref()]).flatten();
+    let details = args.details.as_ref().and_then(place);
+    if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
+        return Err(
+            Error::job("the details would overwrite a file that is read").help("choose another --details")
+        );
+    }
+    Ok(())
 }
 
 fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {
