@@ -6,3 +6,4 @@ mod corruption;
 mod cover;
 mod twin;
 mod vectors;
+mod victims;
