@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use incrowd::job::PopulationJob;
 use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
 
 use crate::args::AttackArgs;
@@ -15,10 +16,12 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.judge_release(&args.table, args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
+    if let Some(path) = &args.population {
+        typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
+    }
     spare_inputs(args)?;
     let request = AttackRequest {
         job: typed.job.clone(),
-        population: args.population.clone(),
         external: args.external.clone(),
         second: args.second.clone(),
         only: args.only.clone(),

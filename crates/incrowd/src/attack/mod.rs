@@ -21,11 +21,9 @@ pub use report::{AttackReport, Attacked, LimitJudged};
 /// What shall be attacked, with what, and what must not be exceeded.
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
-    /// The release as its input, and the roles and hierarchies of its columns. Where it says nothing of columns, the
-    /// manifest beside the release is asked.
+    /// The release as its input, the roles and hierarchies of its columns, and a population if there is one. Where it says
+    /// nothing of columns, the manifest beside the release is asked.
     pub job: Job,
-    /// A table of everybody who might be in the release.
-    pub population: Option<PathBuf>,
     /// A table of people with names or other details.
     pub external: Option<PathBuf>,
     /// Another release about some of the same people.
@@ -67,7 +65,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the release is read by itself"));
     }
-    let joins = request.population.is_some() || request.external.is_some() || request.second.is_some();
+    let joins = job.population.is_some() || request.external.is_some() || request.second.is_some();
     if let (true, Some(manifest)) = (joins, &manifest) {
         has_hierarchies(&job, manifest)?;
     }
@@ -75,15 +73,16 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     let reading = Reading { job: &job, progress };
     let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
-    let population = request
+    let population = job
         .population
         .as_ref()
-        .map(|path| reading.table(path, "population", &quasi, &sensitive))
-        .transpose()?;
+        .map(|population| reading.table(&population.paths, "population", &quasi, &sensitive))
+        .transpose()
+        .map_err(|e| e.at("population.path"))?;
     let external = request
         .external
         .as_ref()
-        .map(|path| reading.table(path, "external table", &quasi, &[]))
+        .map(|path| reading.table(std::slice::from_ref(path), "external table", &quasi, &[]))
         .transpose()?;
     let second = request.second.as_ref().map(|path| reading.second(path, &quasi, &sensitive)).transpose()?;
 
@@ -92,6 +91,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     scene.external = external.as_ref().map(|other| External { table: &other.table, further: other.further });
     scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
     scene.epsilon = epsilon;
+    scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::job::{Job, RoleName};
+use incrowd::job::{Job, PopulationJob, RoleName};
 use incrowd::{AttackReport, AttackRequest, Finding, Limit, Silent, Value, anonymize, attack};
 
 /// People whose disease follows from where they live; the one at the end stands out.
@@ -56,7 +56,7 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
     std::fs::write(&voters, "name,age,zip\nvictim,99,02199\n").unwrap();
     let report = |path: &Path| {
         let mut request = request(path);
-        request.population = Some(dir.path().join("people.csv"));
+        request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
         request.external = Some(voters.clone());
         request.limits = vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }];
         attack(&request, &Silent).unwrap()
@@ -116,7 +116,7 @@ fn the_same_release_gives_the_same_report() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
     let mut request = request(&path);
-    request.population = Some(dir.path().join("people.csv"));
+    request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
     let one = attack(&request, &Silent).unwrap();
     for _ in 0..3 {
         // Published again, the records come in another order.
