@@ -47,7 +47,15 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
     });
-    models.chain(algorithms).chain(metrics).collect()
+    let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
+        kind: "estimator",
+        name: e.name,
+        about: e.about,
+        limits: Some(e.limits),
+        paper: e.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).chain(estimators).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
