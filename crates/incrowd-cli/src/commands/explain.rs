@@ -70,7 +70,16 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
     });
-    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).collect()
+    let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
+        kind: "estimator",
+        name: e.name,
+        about: e.about,
+        limits: Some(e.limits),
+        needs: None,
+        paper: e.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).chain(estimators).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
