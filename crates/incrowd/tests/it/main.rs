@@ -10,3 +10,4 @@ mod pipeline;
 mod refusals;
 mod release;
 mod tampering;
+mod utility;
