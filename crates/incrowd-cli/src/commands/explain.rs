@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::utility::UTILITIES;
+use incrowd::utility::{Better, UTILITIES};
 use incrowd::{Error, Param, ParamKind};
 use serde_json::{Value, json};
 
@@ -21,6 +21,8 @@ struct Entry {
     limits: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
+    /// Which end of its scale is the good one, if it is a measure that says so.
+    better: Option<Better>,
 }
 
 fn entries() -> Vec<Entry> {
@@ -31,6 +33,7 @@ fn entries() -> Vec<Entry> {
         limits: Some(c.limits),
         paper: c.paper,
         params: c.params,
+        better: None,
     });
     let algorithms = ALGORITHMS.iter().map(|c| Entry {
         kind: "algorithm",
@@ -39,6 +42,7 @@ fn entries() -> Vec<Entry> {
         limits: Some(c.limits),
         paper: c.paper,
         params: c.params,
+        better: None,
     });
     let metrics = METRICS.iter().map(|c| Entry {
         kind: "metric",
@@ -47,6 +51,7 @@ fn entries() -> Vec<Entry> {
         limits: None,
         paper: c.paper,
         params: &[],
+        better: None,
     });
     let utilities = UTILITIES.iter().map(|c| Entry {
         kind: "utility",
@@ -55,6 +60,7 @@ fn entries() -> Vec<Entry> {
         limits: Some(c.limits),
         paper: c.paper,
         params: &[],
+        better: Some(c.better),
     });
     models.chain(algorithms).chain(metrics).chain(utilities).collect()
 }
@@ -88,6 +94,14 @@ fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
+fn which(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+        Better::Nearer => "nearer to the original",
+    }
+}
+
 fn takes(kind: ParamKind) -> String {
     match kind {
         ParamKind::Count(least) => format!("a whole number from {least}"),
@@ -103,6 +117,9 @@ fn print(entry: &Entry) {
     say!("{}", wrapped(entry.about));
     if let Some(limits) = entry.limits {
         say!("\nLimits. {}", wrapped(limits));
+    }
+    if let Some(better) = entry.better {
+        say!("\nBetter: {}", which(better));
     }
     if !entry.params.is_empty() {
         say!("\nParameters");
@@ -144,6 +161,7 @@ fn to_json(entry: &Entry) -> Value {
         "kind": entry.kind,
         "about": entry.about,
         "limits": entry.limits,
+        "better": entry.better.map(which),
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })

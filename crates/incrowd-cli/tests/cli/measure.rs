@@ -130,7 +130,7 @@ fn what_may_be_published_is_apart_from_what_may_not() {
     {
         assert_eq!(public.contains(part), part != "AUC", "{part}\n{text}");
     }
-    assert!(private.contains("up to 0.1000 %") && private.contains("accuracy by fold"), "{text}");
+    assert!(private.contains("up to 0.1 %") && private.contains("accuracy by fold"), "{text}");
     let json = room.does("measure people.csv r.csv --pairs --json").json();
     assert_eq!(json["utility"]["columns"]["age"]["role"], "quasi");
     assert_eq!(json["utility"]["columns"]["disease"]["total_variation"], 0.0);
