@@ -131,9 +131,10 @@ fn by_selectivity(queries: &QueryError) -> Vec<Vec<String>> {
     let head = ["selected", "queries", "above 0", "median", "mean", "bounded median", "bounded mean"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let of = |x: Option<f64>| x.map_or_else(|| "-".into(), number);
-    for (to, e) in &queries.by_selectivity {
+    let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+    for (selected, e) in classes.chain([("all".to_owned(), &queries.all)]) {
         rows.push(vec![
-            format!("up to {} %", to * 100.0),
+            selected,
             thousands(e.queries),
             thousands(e.answered),
             of(e.median),
