@@ -16,7 +16,7 @@ const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "ra
 const PUBLISHED: u64 = 45_222;
 const DROPPED: u64 = 3_620;
 
-fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
     dir.join("adult.csv.gz").exists().then_some(dir)
@@ -60,7 +60,7 @@ fn load(data: PathBuf) -> Adult {
     Adult { dir, data, header, people, below }
 }
 
-fn hierarchy(data: &Path, column: &str) -> PathBuf {
+pub(crate) fn hierarchy(data: &Path, column: &str) -> PathBuf {
     data.join(format!("hierarchies/adult_hierarchy_{column}.csv"))
 }
 

@@ -12,3 +12,4 @@ mod profile;
 mod refusals;
 mod release;
 mod tampering;
+mod utility;
