@@ -145,13 +145,11 @@ fn print(entry: &Entry) {
     if let Some(limits) = entry.limits {
         say!("\nLimits. {}", wrapped(limits));
     }
-<<<<<<< HEAD
     if let Some(needs) = entry.needs {
         say!("\nNeeds. {}", wrapped(needs));
-=======
+    }
     if let Some(better) = entry.better {
         say!("\nBetter: {}", which(better));
->>>>>>> utility
     }
     if !entry.params.is_empty() {
         say!("\nParameters");
@@ -193,11 +191,8 @@ fn to_json(entry: &Entry) -> Value {
         "kind": entry.kind,
         "about": entry.about,
         "limits": entry.limits,
-<<<<<<< HEAD
         "needs": entry.needs,
-=======
         "better": entry.better.map(which),
->>>>>>> utility
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
