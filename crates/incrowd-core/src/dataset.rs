@@ -90,13 +90,22 @@ impl Dataset {
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-                order.iter().enumerate().for_each(|(code, &text)| map[text] = Code(code as u32));
-                let values = order.iter().map(|&text| column.texts[text].clone()).collect();
+                // Two codes may have one text, as when values are published as their categories.
+                let same =
+                    |a: usize, b: usize| a.min(b) != MISSING as usize && column.texts[a] == column.texts[b];
+                let mut first: Vec<usize> = Vec::with_capacity(order.len());
+                for &text in &order {
+                    if !first.last().is_some_and(|&last| same(last, text)) {
+                        first.push(text);
+                    }
+                    map[text] = Code(first.len() as u32 - 1);
+                }
+                let values = first.iter().map(|&text| column.texts[text].clone()).collect();
                 let missing = has_missing.then(|| map[MISSING as usize].0);
                 let spec = specs.get(i - quasi.len()).copied();
                 let built = Sensitive::build(&column.name, values, missing, spec);
                 sensitive.push(built.map_err(|mut misfit| {
-                    misfit.code = misfit.code.map(|code| order[code as usize] as u32);
+                    misfit.code = misfit.code.map(|code| first[code as usize] as u32);
                     EncodeError { column: i, misfit }
                 })?);
             }

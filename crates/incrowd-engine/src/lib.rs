@@ -63,6 +63,8 @@ pub enum Content {
     Quasi(usize),
     /// The sensitive column at this position, as folded.
     Sensitive(usize),
+    /// The category of the sensitive column at this position.
+    Category(usize),
     /// The records themselves.
     Carried,
 }

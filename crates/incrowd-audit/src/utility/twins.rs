@@ -14,7 +14,8 @@ fn close(a: f64, b: f64) -> bool {
 
 /// `Σ −log₂ (p(v) / p(S))` over linked records; S is everything for a suppressed one.
 fn linked_entropy(people: &[Person], column: usize) -> f64 {
-    let count = |test: &dyn Fn(&String) -> bool| people.iter().filter(|p| test(&p.values[column])).count() as f64;
+    let count =
+        |test: &dyn Fn(&String) -> bool| people.iter().filter(|p| test(&p.values[column])).count() as f64;
     let cost = |p: &Person| {
         let own = count(&|v| *v == p.values[column]);
         let admitted = match &p.cells {

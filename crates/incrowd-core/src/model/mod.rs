@@ -12,6 +12,8 @@ mod k_anonymity;
 mod k_e_anonymity;
 mod k_map;
 mod l_diversity;
+mod p_alpha_sensitive;
+mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod t_closeness;
 mod watched;
@@ -38,6 +40,8 @@ pub const MODELS: &[&Card] = &[
     &k_map::CARD,
     &delta_presence::CARD,
     &p_sensitive::CARD,
+    &p_alpha_sensitive::CARD,
+    &p_plus_alpha_sensitive::CARD,
 ];
 
 /// The parameter of every model about a sensitive column.
@@ -55,6 +59,8 @@ pub enum Need {
     Records,
     /// The histogram of the sensitive column the model is about.
     Sensitive,
+    /// Only the categories of that column's values: they are what is published unless the job says otherwise.
+    Categories,
     /// How many people of a population the group's cells cover.
     Population,
 }
