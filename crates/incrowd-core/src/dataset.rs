@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::group::{GroupSummary, Histogram};
 use crate::index::Code;
-use crate::partition::Span;
+use crate::partition::{Divided, Span};
 use crate::population::{Cell, Population};
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub use crate::sensitive::Sensitive;
@@ -146,6 +146,19 @@ impl Dataset {
     /// The population, if one was given.
     pub fn population(&self) -> Option<&Population> {
         self.population.as_ref()
+    }
+
+    /// The table with some records of some rows as rows of their own, after the last.
+    #[must_use]
+    pub fn divided(mut self, divided: &[Divided]) -> Dataset {
+        let width = self.quasi.len() + self.sensitive.len();
+        for part in divided {
+            let start = part.row.index() * width;
+            self.codes.extend_from_within(start..start + width);
+            self.weights[part.row.index()] -= part.records;
+            self.weights.push(part.records);
+        }
+        self
     }
 
     /// The table with other weights: 0 leaves a row out. Lines and codes stay.

@@ -17,6 +17,7 @@ mod order;
 mod pending;
 mod replay;
 mod rows;
+mod shares;
 mod sink;
 mod source;
 mod survey;

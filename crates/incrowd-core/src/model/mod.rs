@@ -122,6 +122,13 @@ pub trait BoundModel: Debug + Send + Sync {
         None
     }
 
+    /// How much a group lacks, what matters most first; zeros if it is admitted. Algorithms that move records one by one
+    /// choose by it.
+    fn missing(&self, group: &GroupSummary) -> [f64; 2] {
+        let verdict = self.admits(group);
+        [if verdict.holds { 0.0 } else { verdict.margin().abs().max(f64::MIN_POSITIVE) }, 0.0]
+    }
+
     /// The sensitive column whose histogram is looked at, by its position in the table.
     fn looks_at(&self) -> Option<usize> {
         None

@@ -117,22 +117,36 @@ struct Bound {
     watched: Watched,
 }
 
-impl BoundModel for Bound {
-    fn admits(&self, group: &GroupSummary) -> Verdict {
+impl Bound {
+    /// The records of each category, and how many values or categories the group has of the p it needs.
+    fn count(&self, group: &GroupSummary) -> (Vec<u64>, u64) {
         let histogram = self.watched.histogram(group);
         let mut records = vec![0u64; self.categories];
         for &(code, count) in histogram.entries() {
             records[self.category[code as usize] as usize] += count;
         }
-        // The total weight is total / unit; of a single category it is 0.
-        let total: u128 = records.iter().enumerate().map(|(i, &n)| i as u128 * u128::from(n)).sum();
+        let present = records.iter().filter(|&&n| n > 0).count();
+        let different = if self.model.categories_count { present } else { histogram.entries().len() };
+        (records, different as u64)
+    }
+}
+
+/// The total weight of a group is this over (categories − 1).
+fn total(records: &[u64]) -> u128 {
+    records.iter().enumerate().map(|(i, &n)| i as u128 * u128::from(n)).sum()
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let (records, different) = self.count(group);
+        let total = total(&records);
+        // With a single category the weight is 0.
         let unit = (self.categories as u128 - 1).max(1);
-        let present = records.iter().filter(|&&n| n > 0).count() as u64;
         let diversity = if self.model.categories_count {
             let need = self.model.p;
-            Verdict::at_least("fewest categories", present as f64, need as f64, present >= need)
+            Verdict::at_least("fewest categories", different as f64, need as f64, different >= need)
         } else {
-            fewest_values(histogram.entries().len() as u64, self.model.p)
+            fewest_values(different, self.model.p)
         };
         let mut verdict = smallest_group(group, self.model.k).and(diversity).and(Verdict::at_least(
             "least weight",
@@ -153,6 +167,12 @@ impl BoundModel for Bound {
             verdict = verdict.and(Verdict::at_most("greatest share of a category", share, most, holds));
         }
         verdict
+    }
+
+    fn missing(&self, group: &GroupSummary) -> [f64; 2] {
+        let (records, different) = self.count(group);
+        let weight = total(&records) as f64 / (self.categories as f64 - 1.0).max(1.0);
+        [self.model.p.saturating_sub(different) as f64, (self.model.alpha - weight).max(0.0)]
     }
 
     fn looks_at(&self) -> Option<usize> {
