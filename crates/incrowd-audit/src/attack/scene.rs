@@ -1,9 +1,11 @@
 //! All that an adversary may have.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use incrowd_core::{ColumnSpec, Folded, Kind, Result};
 
+use super::journalist::Linked;
 use super::values::Values;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
@@ -62,15 +64,6 @@ pub enum Epsilon {
     Relative(f64),
 }
 
-impl std::fmt::Display for Epsilon {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Epsilon::Absolute(x) => write!(f, "{x}"),
-            Epsilon::Relative(x) => write!(f, "{}%", x * 100.0),
-        }
-    }
-}
-
 /// A table with names, or anything else that is known about people from elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct External<'a> {
@@ -89,14 +82,15 @@ pub struct Scene<'a> {
     pub kinds: Vec<Option<Kind>>,
     /// The texts that stand for missing values; the first that is not empty is the one that is published.
     pub missing: &'a [String],
-    /// Everybody who might be in the release, in plain values.
-    pub population: Option<&'a Folded>,
+    population: Option<&'a Folded>,
     /// People with names.
     pub external: Option<External<'a>>,
     /// Another release about some of the same people.
     pub second: Option<Published<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
+    /// The join with the population, which two attacks need.
+    pub(super) linked: OnceCell<Option<Linked>>,
 }
 
 impl<'a> Scene<'a> {
@@ -111,7 +105,19 @@ impl<'a> Scene<'a> {
             external: None,
             second: None,
             epsilon: BTreeMap::new(),
+            linked: OnceCell::new(),
         }
+    }
+
+    /// Gives the adversary a table of everybody who might be in the release, in plain values.
+    pub fn set_population(&mut self, population: Option<&'a Folded>) {
+        self.population = population;
+        self.linked = OnceCell::new();
+    }
+
+    /// Everybody who might be in the release.
+    pub fn population(&self) -> Option<&'a Folded> {
+        self.population
     }
 
     /// The text under which missing values are published.

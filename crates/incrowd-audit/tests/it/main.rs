@@ -7,3 +7,4 @@ mod cover;
 mod sensitive;
 mod twin;
 mod vectors;
+mod victims;

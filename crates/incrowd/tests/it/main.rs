@@ -1,6 +1,7 @@
 //! From a job to a verified release, checked from outside: with the csv crate, by brute force, on random and real tables.
 
 mod adult;
+mod attack;
 mod columns;
 mod failure;
 mod manifest;
