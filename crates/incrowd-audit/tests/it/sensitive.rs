@@ -1,9 +1,11 @@
 //! p-sensitive, (p,α)- and (p⁺,α)-sensitive k-anonymity: the paper's own tables, then releases judged by an independent
 //! prototype.
 
+use incrowd_audit::attack::{Card, Published, Scene};
 use incrowd_audit::{Verification, verify};
 use incrowd_core::model::Promise;
-use incrowd_core::{Categories, Dataset, Folded, Publish, SensitiveSpec, Value};
+use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Publish, SensitiveSpec, Silent, Value};
+use proptest::prelude::*;
 use serde_json::Value as Json;
 
 fn text(json: &Json) -> String {
@@ -82,6 +84,33 @@ fn check(name: &str, case: &Json, list: &Json) {
     assert!((alone("p-alpha-sensitive", "alpha") - number(&own["min_weight"])).abs() < 1e-12, "{name}");
 }
 
+/// The attacks count what the prototype counted.
+fn attacks(name: &str, case: &Json, list: &Json) {
+    let rows: Vec<Vec<String>> = case["rows"].as_array().unwrap().iter().map(texts).collect();
+    let width = rows[0].len();
+    let names: Vec<String> = (0..width).map(|i| format!("c{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let cells = rows.iter().map(|row| row.iter().map(|cell| Some(cell.as_str())).collect());
+    let folded = Folded::from_records(&names, cells, false);
+    let specs = vec![ColumnSpec::default(); width - 1];
+    let mut scene = Scene::new(Published::new(&folded, &specs), &[]);
+    scene.categories = vec![Some(categories(list))];
+    let own = if case["sa"].is_object() { &case["sa"] } else { case };
+    for (attack, fact, key) in [
+        ("homogeneity", "groups", "homogeneous_groups"),
+        ("homogeneity", "certain", "homogeneous_records"),
+        ("similarity", "groups", "similarity_groups"),
+        ("similarity", "certain", "similarity_records"),
+        ("confidence", "value", "max_value_confidence"),
+        ("confidence", "category", "max_category_confidence"),
+    ] {
+        let card = Card::find(attack).unwrap();
+        let answer = (card.run)(&scene, card.threshold(None).unwrap(), &Silent).unwrap();
+        let found = answer.findings[0].fact(fact).unwrap();
+        assert!((found - own[key].as_f64().unwrap()).abs() < 1e-12, "{name}: {key} is {found}");
+    }
+}
+
 #[test]
 fn the_papers_tables_2_5_6_7_and_8() {
     let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_tables.json")).unwrap();
@@ -89,6 +118,7 @@ fn the_papers_tables_2_5_6_7_and_8() {
     assert_eq!(cases.len(), 10);
     for case in cases {
         check(&text(&case["name"]), case, &case["categories"]);
+        attacks(&text(&case["name"]), case, &case["categories"]);
     }
 }
 
@@ -99,6 +129,7 @@ fn random_releases_agree_with_the_prototype() {
     assert_eq!(cases.len(), 36);
     for (i, case) in cases.iter().enumerate() {
         check(&format!("case {i}"), case, &vectors["categories"]);
+        attacks(&format!("case {i}"), case, &vectors["categories"]);
     }
 }
 
@@ -164,4 +195,58 @@ fn what_categories_alone_do_not_tell_is_unknown() {
     assert_eq!(unknown, [(true, false), (false, true), (false, true), (false, false)]);
     let two = judge(&rows(&["category 1", "category 2"]), &spec, &promises);
     assert!(two.judgements.iter().all(|j| j.holds && !j.unknown));
+}
+
+proptest! {
+    /// Who fits which group, person by person and record by record.
+    #[test]
+    fn overlap_is_the_union_of_all_groups_a_person_fits(
+        release in prop::collection::vec((0u32..8, 0u32..4, 0usize..4), 1..10),
+        people in prop::collection::vec(0u32..12, 1..10),
+    ) {
+        let values = ["HIV", "Flu", "Cold", "Gout"];
+        let cells: Vec<[String; 2]> = release
+            .iter()
+            .map(|&(lo, width, value)| [format!("[{lo}, {}]", lo + width), values[value].to_owned()])
+            .collect();
+        let published = Folded::from_records(
+            &["age", "disease"],
+            cells.iter().map(|row| row.iter().map(|cell| Some(cell.as_str())).collect()),
+            false,
+        );
+        let ages: Vec<String> = people.iter().map(u32::to_string).collect();
+        let table = Folded::from_records(&["age"], ages.iter().map(|age| vec![Some(age.as_str())]), false);
+        let specs = [ColumnSpec { kind: Some(incrowd_core::Kind::Numeric), ..ColumnSpec::default() }];
+        let mut scene = Scene::new(Published::new(&published, &specs), &[]);
+        scene.set_population(Some(&table));
+        let card = Card::find("overlap").unwrap();
+        let answer = (card.run)(&scene, 1.0, &Silent).unwrap();
+        let finding = &answer.findings[0];
+        let (mut worst, mut sum, mut at_risk, mut fit, mut several) = (0.0_f64, 0.0, 0, 0, 0);
+        for &age in &people {
+            let fits = release.iter().filter(|(lo, width, _)| (*lo..=lo + width).contains(&age));
+            let mut counts = [0u32; 4];
+            let mut groups: Vec<(u32, u32)> = Vec::new();
+            for &(lo, width, value) in fits {
+                counts[value] += 1;
+                groups.push((lo, width));
+            }
+            groups.sort_unstable();
+            groups.dedup();
+            let all: u32 = counts.iter().sum();
+            if all == 0 {
+                continue;
+            }
+            let risk = f64::from(*counts.iter().max().unwrap()) / f64::from(all);
+            worst = worst.max(risk);
+            sum += risk;
+            fit += 1;
+            at_risk += u64::from(risk >= 1.0);
+            several += u32::from(groups.len() > 1);
+        }
+        prop_assert_eq!((finding.of, finding.at_risk), (fit, at_risk));
+        prop_assert!((finding.worst - worst).abs() < 1e-12);
+        prop_assert!(fit == 0 || (finding.average - sum / fit as f64).abs() < 1e-12);
+        prop_assert_eq!(finding.fact("several"), Some(f64::from(several)));
+    }
 }
