@@ -2,6 +2,7 @@
 
 mod adult;
 mod attack;
+mod categories;
 mod columns;
 mod failure;
 mod manifest;
