@@ -24,8 +24,16 @@ struct Flat {
     cells: Vec<Vec<u32>>,
     /// The records of each group.
     records: Vec<f64>,
-    /// For each other column where a group's entries end, and the entries: a cell and how many records have it.
-    others: Vec<(Vec<u32>, Vec<(u32, u32)>)>,
+    /// The other columns.
+    others: Vec<Entries>,
+}
+
+/// A column that is published as it is, group by group.
+struct Entries {
+    /// Where the entries of each group end.
+    ends: Vec<u32>,
+    /// A cell, and how many records of its group have it.
+    entries: Vec<(u32, u32)>,
 }
 
 impl Flat {
@@ -54,7 +62,7 @@ impl Flat {
                 entries.extend_from_slice(&own);
                 ends.push(entries.len() as u32);
             }
-            (ends, entries)
+            Entries { ends, entries }
         };
         let others = (0..comparison.lines.len() - quasi).map(other).collect();
         let records = groups.iter().map(|group| group.records as f64).collect();
@@ -80,7 +88,7 @@ impl Flat {
             leaves.filter(|&leaf| meant[leaf as usize]).count() as f64 / f64::from(cover.leaves())
         };
         let shares: Vec<f64> = comparison.lines[*at].covers.iter().map(of).collect();
-        let (ends, entries) = &self.others[at - comparison.quasi];
+        let Entries { ends, entries } = &self.others[at - comparison.quasi];
         let (mut sum, mut from) = (0.0, 0);
         for (inside, &to) in inside.into_iter().zip(ends) {
             if inside > 0.0 {
