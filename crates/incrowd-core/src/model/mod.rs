@@ -100,6 +100,12 @@ pub trait Model: Debug + Send + Sync {
     /// The model's entry in the list.
     fn card(&self) -> &'static Card;
 
+    /// Refuses a table the promise cannot be meant for. Asked of what somebody states a promise about, and not of a release
+    /// made under it: suppression may have taken every record of a value.
+    fn suits(&self, _: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
     /// Binds the model to a table: whatever it must know beyond a single group is computed here, once. `Err` means that
     /// the model has no meaning for this table, for example because it is about a column the table lacks.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
@@ -239,6 +245,7 @@ impl Promise {
 
     /// Binds the model and refuses a table that could not satisfy it however it is grouped.
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        self.model.suits(data)?;
         let bound = self.model.bind(data)?;
         let whole = data.whole();
         let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
