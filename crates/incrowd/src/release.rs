@@ -4,7 +4,7 @@ use incrowd_audit::{People, Verification, tally, verify};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result, SensitiveSpec};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
 use incrowd_engine::{Embedded, Format, Options, Pending, Receipt};
 
 use crate::manifest::Manifest;
@@ -87,9 +87,9 @@ impl Release<Verified> {
 }
 
 /// Judges the promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model
-/// looks at them.
+/// looks at them. A sensitive cell that reads `missing` is a missing value, which need not be a number nor in a hierarchy.
 pub(crate) fn judge(
-    release: Folded,
+    mut release: Folded,
     quasi: &[ColumnSpec],
     sensitive: &[SensitiveSpec],
     promises: &[Promise],
@@ -98,6 +98,14 @@ pub(crate) fn judge(
     progress: &dyn Progress,
 ) -> Result<Verification> {
     let people = population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
+    let width = release.columns.len();
+    for column in quasi.len()..width {
+        let mut texts = release.columns[column].texts.iter().skip(1);
+        if let Some(lost) = texts.position(|text| text == missing) {
+            let cells = release.codes.iter_mut().skip(column).step_by(width);
+            cells.filter(|code| **code == lost as u32 + 1).for_each(|code| *code = MISSING);
+        }
+    }
     let specs: Vec<&SensitiveSpec> = sensitive.iter().collect();
     let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
     let release = Dataset::of_release(release, quasi.len(), &specs)
