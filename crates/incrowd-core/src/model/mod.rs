@@ -257,6 +257,23 @@ impl Promise {
             ))
             .help("ask for less, or bring more records"));
         }
+        if let Some(population) =
+            data.population().filter(|_| self.model.card().needs.contains(&Need::Population))
+        {
+            let everybody: Vec<u32> = (0..population.rows() as u32).collect();
+            let uncovered = population.people(&everybody) - whole.population;
+            let outside =
+                GroupSummary { population: uncovered, ..GroupSummary::empty(data.sensitive().len()) };
+            let Verdict { what, have, need, holds, .. } = bound.admits(&outside);
+            if !holds {
+                let (title, have, need) = (self.title(), short(have), short(need));
+                return Err(Error::unsatisfiable(format!(
+                    "{title} cannot be kept: {uncovered} people of the population have values that no record's cells would \
+                     cover; for them the {what} is {have}, and {need} is needed"
+                ))
+                .help("leave people out of the population who cannot be in the table, or ask for less"));
+            }
+        }
         Ok(bound)
     }
 
