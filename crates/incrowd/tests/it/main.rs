@@ -3,10 +3,12 @@
 mod adult;
 mod columns;
 mod failure;
+mod judge;
 mod manifest;
 mod matrix;
 mod metamorphic;
 mod pipeline;
+mod promises;
 mod refusals;
 mod release;
 mod tampering;
