@@ -171,10 +171,13 @@ impl Verdict {
     }
 
     /// Whether this is what to report rather than the other: what fails before what holds, then what has less room in
-    /// proportion to what is needed.
+    /// proportion to what is needed. Ties are decided by what is measured, so that the order of groups, which is that of the
+    /// records, decides nothing.
     pub fn is_worse_than(&self, other: &Verdict) -> bool {
         let room = |v: &Verdict| v.margin() / if v.need == 0.0 { 1.0 } else { v.need.abs() };
-        (self.holds, room(self)) < (other.holds, room(other))
+        let order = self.holds.cmp(&other.holds).then(room(self).total_cmp(&room(other)));
+        let order = order.then(self.what.cmp(other.what)).then(other.need.total_cmp(&self.need));
+        order.then(other.have.total_cmp(&self.have)).is_lt()
     }
 }
 
@@ -279,7 +282,11 @@ impl Promise {
 
     /// The name and its parameters, `k-anonymity(k=5)`.
     pub fn title(&self) -> String {
-        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let params = self.params.iter().map(|(name, value)| (name, value.to_string()));
+        let params: Vec<String> = params
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         format!("{}({})", self.name(), params.join(", "))
     }
 }

@@ -165,3 +165,21 @@ pub(crate) fn tables(values: &'static [&'static str], width: usize) -> impl Stra
 }
 
 pub(crate) type Row = (usize, Vec<String>, u64);
+
+/// A tie between two measures, or two groups, is decided whatever the order they come in.
+#[test]
+fn what_is_reported_does_not_depend_on_the_order_of_groups() {
+    let verdicts = [
+        Verdict::at_least("smallest group", 5.0, 5.0, true),
+        Verdict::at_most("greatest share of a value", 0.3, 0.3, true),
+        Verdict::at_most("greatest relative gain of a value", 1.0, 1.0, true),
+        Verdict::at_most("greatest relative gain of a value", 0.5, 0.5, true),
+        Verdict::at_least("least probability of presence", 0.0, 0.0, true),
+    ];
+    for a in &verdicts {
+        for b in &verdicts {
+            assert!(a == b || a.is_worse_than(b) != b.is_worse_than(a), "{a:?} {b:?}");
+            assert_eq!(a.and(*b), b.and(*a));
+        }
+    }
+}
