@@ -10,13 +10,13 @@ use crate::columns::range;
 use crate::release::{alike, listing, read};
 
 const MISSING: &str = "?";
-const HIERARCHIES: [&str; 7] =
+pub(crate) const HIERARCHIES: [&str; 7] =
     ["workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
 const PUBLISHED: u64 = 45_222;
 const DROPPED: u64 = 3_620;
 
-fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
     dir.join("adult.csv.gz").exists().then_some(dir)
@@ -60,7 +60,7 @@ fn load(data: PathBuf) -> Adult {
     Adult { dir, data, header, people, below }
 }
 
-fn hierarchy(data: &Path, column: &str) -> PathBuf {
+pub(crate) fn hierarchy(data: &Path, column: &str) -> PathBuf {
     data.join(format!("hierarchies/adult_hierarchy_{column}.csv"))
 }
 

@@ -9,6 +9,7 @@ mod matrix;
 mod metamorphic;
 mod pipeline;
 mod promises;
+mod pycanon;
 mod refusals;
 mod release;
 mod tampering;
