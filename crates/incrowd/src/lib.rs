@@ -43,7 +43,7 @@ pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};
 pub use pipeline::{Report, anonymize};
 pub use setup::{Setup, column_values};
-pub use verify::{Checked, verify};
+pub use verify::{Checked, verify, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

@@ -66,7 +66,8 @@ impl Release<Unchecked> {
         let quasi: Vec<ColumnSpec> = setup.schema.quasi().map(|(_, spec)| spec.clone()).collect();
         let sensitive: Vec<SensitiveSpec> = setup.schema.sensitive().map(|(_, spec)| spec.clone()).collect();
         let missing = setup.missing_label();
-        let verification = judge(read.folded, &quasi, &sensitive, promises, population, missing, progress)?;
+        let asked = Asked { promises, stated: false };
+        let verification = judge(read.folded, &quasi, &sensitive, &asked, population, missing, progress)?;
         if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
             return Err(Error::bug(format!(
                 "the release does not keep {}: it was not put in place",
@@ -92,7 +93,7 @@ pub(crate) fn judge(
     mut release: Folded,
     quasi: &[ColumnSpec],
     sensitive: &[SensitiveSpec],
-    promises: &[Promise],
+    asked: &Asked<'_>,
     population: Option<&Folded>,
     missing: &str,
     progress: &dyn Progress,
@@ -110,7 +111,19 @@ pub(crate) fn judge(
     let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
     let release = Dataset::of_release(release, quasi.len(), &specs)
         .map_err(|failed| failed.misfit.error.at(format!("columns.{}", names[failed.column])))?;
-    verify(&release, promises, people.as_ref())
+    if asked.stated {
+        for (i, promise) in asked.promises.iter().enumerate() {
+            promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
+        }
+    }
+    verify(&release, asked.promises, people.as_ref())
+}
+
+/// Promises about a published table.
+pub(crate) struct Asked<'a> {
+    pub(crate) promises: &'a [Promise],
+    /// Whether somebody states them of this table, and not the making or the manifest of the release.
+    pub(crate) stated: bool,
 }
 
 /// The delimiter incrowd writes into a file of that name.

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
-use crate::release::{delimiter, judge, read};
+use crate::release::{Asked, delimiter, judge, read};
 use crate::setup;
 
 /// What was found out about a published table.
@@ -53,6 +53,7 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         return Err(Error::job("verify takes exactly one table").help("incrowd verify release.csv"));
     };
     let manifest = manifest_of(path, job)?;
+    let stated = !job.models.is_empty();
     let job = match &manifest {
         Some(manifest) => with_manifest(job, manifest)?,
         None => job.clone(),
@@ -84,11 +85,23 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     };
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
     let sensitive: Vec<_> = specs(&sensitive).iter().map(setup::sensitive_spec).collect();
+    let asked = Asked { promises: &promises, stated };
     let verification =
-        judge(back.folded, &specs(&quasi), &sensitive, &promises, population.as_ref(), missing, progress)?;
+        judge(back.folded, &specs(&quasi), &sensitive, &asked, population.as_ref(), missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
+}
+
+/// The job with the roles the manifest of its table names, if the job has no quasi-identifiers of its own and there is a
+/// manifest: what else is said of columns can then be said on top of that.
+pub fn with_roles_of_manifest(job: &Job) -> Result<Job> {
+    let [path] = job.input.paths.as_slice() else { return Ok(job.clone()) };
+    let mut roles = job.clone();
+    if let Some(manifest) = manifest_of(path, job)? {
+        roles_of_manifest(&mut roles, &manifest);
+    }
+    Ok(roles)
 }
 
 fn named(job: &Job, role: RoleName) -> Vec<&str> {
@@ -121,19 +134,22 @@ fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
     own.then_some(json)
 }
 
+fn roles_of_manifest(job: &mut Job, manifest: &Json) {
+    if !named(job, RoleName::Quasi).is_empty() {
+        return;
+    }
+    for (name, column) in manifest["job"]["columns"].as_object().into_iter().flatten() {
+        let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
+        job.set_role(name, role.unwrap_or_default());
+        let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
+        job.column_mut(name).spec.kind = kind;
+    }
+}
+
 /// Fills in roles and models from a manifest where the job has none.
 fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
-    if named(&job, RoleName::Quasi).is_empty()
-        && let Some(columns) = manifest["job"]["columns"].as_object()
-    {
-        for (name, column) in columns {
-            let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
-            job.set_role(name, role.unwrap_or_default());
-            let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
-            job.column_mut(name).spec.kind = kind;
-        }
-    }
+    roles_of_manifest(&mut job, manifest);
     if job.models.is_empty()
         && let Some(models) = manifest["models"].as_array()
     {

@@ -15,6 +15,7 @@ mod jobs;
 mod json;
 mod measure;
 mod missing;
+mod models;
 mod order;
 mod verify;
 

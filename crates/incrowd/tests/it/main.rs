@@ -12,4 +12,5 @@ mod promises;
 mod pycanon;
 mod refusals;
 mod release;
+mod suppression;
 mod tampering;
