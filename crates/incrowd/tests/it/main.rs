@@ -2,6 +2,7 @@
 
 mod adult;
 mod columns;
+mod edges;
 mod failure;
 mod judge;
 mod manifest;
