@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use incrowd_audit::Verification;
-use incrowd_core::model::Promise;
+use incrowd_core::model::{Need, Promise};
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
-use crate::job::{Job, RoleName};
+use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
 use crate::release::{Asked, delimiter, judge, read};
 use crate::setup;
@@ -65,6 +65,9 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     }
     let sensitive = named(&job, RoleName::Sensitive);
     let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
+    if promises.iter().any(|p| p.model.card().needs.contains(&Need::Population)) {
+        needs_hierarchies(&job, &quasi, manifest.as_ref())?;
+    }
     let mut options = setup::options(&job.input)?;
     if manifest.is_some() && options.delimiter.is_none() {
         // What incrowd wrote need not be sniffed.
@@ -102,6 +105,22 @@ pub fn with_roles_of_manifest(job: &Job) -> Result<Job> {
         roles_of_manifest(&mut roles, &manifest);
     }
     Ok(roles)
+}
+
+/// Without the hierarchies a release was made with, its labels would cover nobody, and a promise about people would seem
+/// broken.
+fn needs_hierarchies(job: &Job, quasi: &[&str], manifest: Option<&Json>) -> Result<()> {
+    let made = |name: &str| manifest.is_some_and(|m| m["job"]["columns"][name]["hierarchy"].is_string());
+    let given = |name: &str| job.column(name).is_some_and(|column| column.spec.hierarchy.is_some());
+    match quasi.iter().find(|name| made(name) && !given(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::job(format!(
+            "column `{name}` was generalized along a hierarchy, without which its cells cannot be read"
+        ))
+        .help(format!(
+            "give it with --hierarchy {name}=FILE, or all of them with --hierarchies DIRECTORY or --job"
+        ))),
+    }
 }
 
 fn named(job: &Job, role: RoleName) -> Vec<&str> {
@@ -143,6 +162,10 @@ fn roles_of_manifest(job: &mut Job, manifest: &Json) {
         job.set_role(name, role.unwrap_or_default());
         let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
         job.column_mut(name).spec.kind = kind;
+    }
+    // People of a population who lack a value count as the records of the release do.
+    if manifest["job"]["on_missing"] == "keep" {
+        job.input.on_missing = OnMissing::Keep;
     }
 }
 

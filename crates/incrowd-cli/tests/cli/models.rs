@@ -95,6 +95,31 @@ fn a_population_is_asked_for_where_it_is_needed() {
     room.refuses(&empty).exits(2).says(&["the population table has no records"]);
 }
 
+/// Labels that cannot be read would cover nobody, and a promise that is kept would seem broken.
+#[test]
+fn people_are_counted_with_the_hierarchies_of_the_release() {
+    let room = room();
+    room.write("h/zip.csv", "02139;021;*\n02140;021;*\n02141;021;*\n90210;902;*\n90211;902;*\n90213;902;*\n");
+    room.does(&format!("{TABLE} --model k-map:k=9 --population population.csv --hierarchies h"));
+    let bare = "verify out.csv --population population.csv";
+    let says = &["column `zip` was generalized along a hierarchy", "--hierarchy zip=FILE"];
+    room.refuses(bare).exits(2).says(says);
+    room.does(&format!("{bare} --hierarchies h")).prints(&["k-map(k=9)   holds"]);
+    room.does(&format!("{bare} --hierarchy zip=h/zip.csv")).prints(&["k-map(k=9)   holds"]);
+}
+
+/// Whether people who lack a value count is a matter of the release, and its manifest says so.
+#[test]
+fn people_without_a_value_count_where_such_records_are_kept() {
+    let room = room();
+    room.write("gaps.csv", "age,zip\n?,02139\n?,02139\n40,90210\n?,90210\n");
+    room.write("people.csv", "age,zip\n?,02139\n40,90210\n");
+    room.does("anonymize people.csv -o out.csv --quasi age,zip --on-missing keep --model k-map:k=4 --population gaps.csv");
+    room.does("verify out.csv --population gaps.csv").prints(&["fewest people covered by a record 4"]);
+    let dropped = room.run("verify out.csv --population gaps.csv --on-missing drop").exits(1);
+    dropped.prints(&["FAILS   fewest people covered by a record 1, needs 4"]);
+}
+
 #[test]
 fn a_population_that_is_too_small_is_refused_with_the_number() {
     let room = room();
