@@ -2,6 +2,7 @@
 //! real tables. See `bench/README.md`.
 
 mod loss;
+mod profile;
 mod speed;
 mod task;
 
@@ -10,7 +11,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
-       incrowd-bench loss  [--data DIR]";
+       incrowd-bench loss  [--data DIR]
+       incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +29,15 @@ fn main() -> ExitCode {
             }
         }
         Some("loss") => loss::run(option("--data").map(PathBuf::from)),
+        Some("profile") => {
+            let rows = option("--rows").map_or(Ok(1_000_000), |n| n.parse());
+            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
+            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
+            match (rows, rounds) {
+                (Ok(rows), Ok(rounds)) => profile::run(rows, rounds, &dir),
+                _ => Err(USAGE.to_owned()),
+            }
+        }
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),
         _ => Err(USAGE.to_owned()),

@@ -72,7 +72,7 @@ pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String
     Ok(())
 }
 
-fn make(table: &Path, rows: u64) -> Result<(), String> {
+pub(crate) fn make(table: &Path, rows: u64) -> Result<(), String> {
     let people = table.join("people.csv");
     if people.exists() {
         return Ok(());

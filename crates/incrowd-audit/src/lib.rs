@@ -3,10 +3,13 @@
 //! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
 //! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
+pub mod attack;
 mod classes;
 mod cover;
 mod group;
+pub mod risk;
 mod tally;
+pub mod utility;
 mod verify;
 
 pub use classes::Classes;

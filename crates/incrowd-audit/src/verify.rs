@@ -38,6 +38,9 @@ pub struct Verification {
     pub groups: u64,
     /// How many records the release has.
     pub records: u64,
+    /// Quasi-identifiers with the number of records whose cell says nothing about any value of the population, where there
+    /// are any: the population lacks such values, or the cells were not read as they were meant.
+    pub unread: Vec<(String, u64)>,
 }
 
 impl Verification {
@@ -54,6 +57,7 @@ pub struct People {
     by_group: Vec<u64>,
     /// Covered by no group.
     outside: u64,
+    unread: Vec<(String, u64)>,
 }
 
 impl People {
@@ -66,8 +70,13 @@ impl People {
         missing: &str,
         progress: &dyn Progress,
     ) -> Result<People> {
-        let (_, covered) = cover(release, specs, population, missing, progress)?;
-        Ok(People { by_group: covered.group_records, outside: covered.uncovered })
+        let (join, covered) = cover(release, specs, population, missing, progress)?;
+        let unread = release.columns.iter().zip(&join.unread).filter(|(_, records)| **records > 0);
+        Ok(People {
+            by_group: covered.group_records,
+            outside: covered.uncovered,
+            unread: unread.map(|(column, &records)| (column.name.clone(), records)).collect(),
+        })
     }
 }
 
@@ -116,5 +125,6 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
             failing,
         });
     }
-    Ok(Verification { judgements, groups: groups.len() as u64, records: release.records() })
+    let unread = people.map_or_else(Vec::new, |people| people.unread.clone());
+    Ok(Verification { judgements, groups: groups.len() as u64, records: release.records(), unread })
 }

@@ -43,12 +43,21 @@ pub(crate) enum Command {
     /// Say what a release cost: original against release
     #[command(after_long_help = MEASURE_EXAMPLES)]
     Measure(MeasureArgs),
+    /// Attack a release: what would an adversary learn about whom?
+    #[command(after_long_help = ATTACK_EXAMPLES)]
+    Attack(AttackArgs),
     /// Build, check and show hierarchies
     Hierarchy(HierarchyArgs),
-    /// Explain a model, an algorithm or a metric: its paper and its limits
+    /// Explain a model, an algorithm, a metric or an attack: its paper and its limits
     Explain(ExplainArgs),
     /// A tour on made-up people: makes a table, anonymizes it, verifies it
     Demo(DemoArgs),
+    /// Say what is in a table, how unique its people are, and which roles its columns should have
+    #[command(after_long_help = PROFILE_EXAMPLES)]
+    Profile(ProfileArgs),
+    /// Write a job file for a table, with the reasons as comments; it runs as it is
+    #[command(after_long_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
@@ -87,7 +96,34 @@ Examples:
 const MEASURE_EXAMPLES: &str = "\
 Examples:
   incrowd measure people.csv people.release.csv --job job.toml
-  incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask";
+  incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask
+  incrowd measure people.csv people.release.csv --job job.toml --pairs --target income
+  incrowd measure people.csv people.release.csv --job job.toml --only query_error --queries 5000 --selectivity 0.01";
+
+const ATTACK_EXAMPLES: &str = "\
+Examples:
+  incrowd attack people.release.csv                          (asks the manifest beside it)
+  incrowd attack people.release.csv --limit prosecutor=0.1 --limit homogeneity=0
+  incrowd attack people.release.csv --job job.toml --population everybody.csv --external voters.csv
+  incrowd attack anything.csv --quasi age,sex,zip --sensitive income --epsilon income=5% --details risks.csv
+
+A limit is about the worst risk (prosecutor, journalist), the average (marketer) or the share of people at risk (the
+others). Add .worst, .average or .share to choose: --limit homogeneity.worst=0.9";
+
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  incrowd profile people.csv
+  incrowd profile people.csv --quasi age,sex,zip --sampling-fraction 0.1
+  incrowd profile people.csv --share 0 --max-columns 2       (sets that single out at least one record)
+  incrowd profile people.csv --share 1                       (sets that are keys)
+
+Everything it says but the number of records and columns is for the owner of the data.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  incrowd init people.csv
+  incrowd init people.csv -o people.toml -k 10 --sensitive disease
+  incrowd anonymize people.toml";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -243,6 +279,89 @@ pub(crate) struct MeasureArgs {
 
     #[command(flatten)]
     pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) utility: UtilityArgs,
+}
+
+/// What to measure, and with which queries and which target.
+#[derive(Debug, Args)]
+pub(crate) struct UtilityArgs {
+    /// Only these measures (see `incrowd explain`)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Measures")]
+    pub(crate) only: Vec<String>,
+
+    /// Measure every pair of columns too
+    #[arg(long, help_heading = "Measures")]
+    pub(crate) pairs: bool,
+
+    /// How many random count queries to ask
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Measures",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) queries: u32,
+
+    /// Which queries and which sample: the same seed draws the same
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
+    pub(crate) seed: u64,
+
+    /// The share of the records a query selects if they lie evenly
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, help_heading = "Measures")]
+    pub(crate) selectivity: f64,
+
+    /// How many quasi-identifiers a query has ranges on
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Measures",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) dimensions: u32,
+
+    /// The column to predict [default: the first sensitive column with 2 to 32 values]
+    #[arg(long, value_name = "COLUMN", help_heading = "Measures")]
+    pub(crate) target: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AttackArgs {
+    /// The published table
+    #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
+    pub(crate) release: PathBuf,
+
+    /// A table of everybody who might be in the release
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) population: Option<PathBuf>,
+
+    /// A table of people with names or other details
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) external: Option<PathBuf>,
+
+    /// Another release about some of the same people
+    #[arg(long, value_name = "RELEASE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) second: Option<PathBuf>,
+
+    /// How near a guess of a number must come: income=500, or income=5% of the guess; may be repeated
+    #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
+    pub(crate) epsilon: Vec<String>,
+
+    /// The attacks to run [default: all that apply]
+    #[arg(long, value_name = "ATTACKS", value_delimiter = ',', help_heading = "Judging")]
+    pub(crate) only: Vec<String>,
+
+    /// Who counts as at risk: homogeneity=0.8; may be repeated (see `incrowd explain homogeneity`)
+    #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
+    pub(crate) threshold: Vec<String>,
+
+    /// What must not be exceeded, else the exit code is 1: prosecutor=0.1; may be repeated
+    #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
+    pub(crate) limit: Vec<String>,
+
+    /// Write every released row with its risks to a CSV file and show the most exposed groups: not for publication
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) details: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    /// The manifest, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -296,7 +415,7 @@ pub(crate) enum HierarchyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A model, algorithm or metric; without it, all are listed
+    /// A model, algorithm, metric or attack; without it, all are listed
     pub(crate) name: Option<String>,
 }
 
@@ -325,4 +444,92 @@ pub(crate) struct DemoArgs {
     /// Only make the table, its hierarchies and the job file
     #[arg(long)]
     pub(crate) data_only: bool,
+}
+
+/// Which table to look at.
+#[derive(Debug, Args)]
+pub(crate) struct LookArgs {
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
+    pub(crate) tables: Vec<PathBuf>,
+
+    /// Texts that count as missing [default: empty, ?, NA]
+    #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
+    pub(crate) missing: Option<Vec<String>>,
+
+    /// The delimiter, one character or `tab`, if it should not be sniffed
+    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
+    pub(crate) delimiter: Option<String>,
+
+    /// csv, parquet or arrow, if the file does not show it
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+
+    /// The quasi-identifiers on which uniqueness is measured [default: those the profile proposes]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) quasi: Vec<String>,
+
+    /// Look at these columns only
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+
+    /// The share of records that must be unique on a set of columns: 0 is at least one record, 1 is all of them
+    #[arg(long, value_name = "SHARE", default_value_t = incrowd::profile::USUAL_SHARE)]
+    pub(crate) share: f64,
+
+    /// How many columns such a set has at most [default: 3, fewer for very large tables]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_columns: Option<usize>,
+
+    /// How many people the population has that the table is a sample of
+    #[arg(long, value_name = "N", conflicts_with = "sampling_fraction", help_heading = "Population")]
+    pub(crate) population_size: Option<u64>,
+
+    /// Which share of the population the table is
+    #[arg(long, value_name = "F", help_heading = "Population")]
+    pub(crate) sampling_fraction: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+
+    /// The job file
+    #[arg(long, short, value_name = "FILE", default_value = "job.toml", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+
+    /// How many records a group has at least
+    #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) k: u64,
+
+    /// Replace a job file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Columns that could be linked with other sources, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) quasi: Vec<String>,
+
+    /// Columns nobody should learn about a person, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) sensitive: Vec<String>,
+
+    /// Columns that name a person, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) identifier: Vec<String>,
+
+    /// Columns published as they are, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) passthrough: Vec<String>,
+
+    /// Columns to leave out, whatever the profile thinks
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
+    pub(crate) drop: Vec<String>,
 }

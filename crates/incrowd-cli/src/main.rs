@@ -34,9 +34,12 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Anonymize(args) => commands::anonymize::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
         Command::Measure(args) => commands::measure::run(args, talk),
+        Command::Attack(args) => commands::attack::run(args, talk),
         Command::Hierarchy(args) => commands::hierarchy::run(args, talk),
         Command::Explain(args) => commands::explain::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),
+        Command::Profile(args) => commands::profile::run(args, talk),
+        Command::Init(args) => commands::init::run(args, talk),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

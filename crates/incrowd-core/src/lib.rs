@@ -9,6 +9,7 @@
 
 pub mod card;
 pub mod cell;
+pub mod columnar;
 pub mod dataset;
 pub mod domain;
 mod error;
@@ -28,6 +29,7 @@ pub mod schema;
 mod sensitive;
 
 pub use card::{Param, ParamKind, Params, Value};
+pub use columnar::{CodedColumn, Columnar, Texts};
 pub use dataset::Dataset;
 pub use domain::Domain;
 pub use error::{Error, Fault, Result, near_miss};

@@ -29,6 +29,10 @@ impl Embedded {
         self.source.files()
     }
 
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// Reads a whole published table: its texts folded over all columns asked for, and the digest of its bytes.
     pub fn read_release(
         path: &Path,

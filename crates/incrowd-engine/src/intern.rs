@@ -55,6 +55,16 @@ impl Interner {
         code
     }
 
+    /// The texts by code, one after the other.
+    pub(crate) fn into_texts(self) -> incrowd_core::Texts {
+        let mut texts = incrowd_core::Texts::new();
+        let starts = self.ends.iter();
+        for (&start, &end) in starts.zip(&self.ends[1..]) {
+            texts.push(&String::from_utf8_lossy(&self.bytes[start..end]));
+        }
+        texts
+    }
+
     /// The texts by code; that of the missing value is empty.
     pub(crate) fn texts(&self) -> Vec<String> {
         let text = |code: usize| {

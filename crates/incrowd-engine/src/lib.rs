@@ -19,6 +19,7 @@ mod replay;
 mod rows;
 mod sink;
 mod source;
+mod survey;
 
 pub use copy::copy;
 pub use embedded::Embedded;

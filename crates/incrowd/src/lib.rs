@@ -2,7 +2,7 @@
 //!
 //! A [`Job`](job::Job) names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release,
 //! reads back what it wrote, judges every promise on those bytes, and only then puts the release in place. [`verify`]
-//! judges any published table, [`measure`] says what a release cost.
+//! judges any published table, [`attack`] says what an adversary would learn from it, [`measure`] what a release cost.
 //!
 //! ```
 //! # fn main() -> Result<(), incrowd::Error> {
@@ -26,23 +26,30 @@
 //! ```
 
 pub mod job;
+pub mod profile;
 
+mod attack;
 mod manifest;
 mod measure;
 mod pipeline;
 mod release;
 mod setup;
+mod utility_report;
 mod verify;
 
-pub use incrowd_audit::{Judgement, Verification};
+pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
+pub use incrowd_audit::{Judgement, Verification, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
 pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
-pub use measure::{Measurement, measure};
+pub use measure::{Measurement, measure, measure_utility};
 pub use pipeline::{Report, anonymize};
+pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
+pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
 pub use verify::{Checked, verify, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.

@@ -3,21 +3,25 @@
 use std::path::Path;
 
 use incrowd_audit::tally;
+use incrowd_audit::utility::Comparison;
 use incrowd_core::metric::{METRICS, Tally};
-use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::Engine;
+use incrowd_core::{Error, Folded, MISSING, Progress, Result};
+use incrowd_engine::{Embedded, Engine, Source};
 use serde_json::Value as Json;
 
 use crate::job::{Job, ModelJob, RoleName};
 use crate::manifest::{default_path, metrics_json};
-use crate::release::{delimiter, read};
+use crate::release::delimiter;
 use crate::setup::{self, Setup};
+use crate::utility_report::{Ask, Utility};
 
 /// The measures of a release.
 #[derive(Debug)]
 pub struct Measurement {
-    /// What they are computed from.
+    /// What the measures of cell loss are computed from.
     pub tally: Tally,
+    /// What the release is still good for, if that was asked.
+    pub utility: Option<Utility>,
 }
 
 impl Measurement {
@@ -26,17 +30,33 @@ impl Measurement {
         METRICS.iter().map(|metric| (metric.name, (metric.measure)(&self.tally))).collect()
     }
 
-    /// The answer as JSON.
+    /// The answer as JSON. Everything but what stands under `private` may be published.
     pub fn to_json(&self) -> Json {
-        serde_json::json!({
+        let mut answer = serde_json::json!({
             "records": { "published": self.tally.published, "suppressed": self.tally.suppressed },
             "metrics": metrics_json(&self.tally),
-        })
+        });
+        if let Some(utility) = &self.utility {
+            answer["utility"] = utility.public_json();
+            answer["private"] = utility.private_json();
+        }
+        answer
     }
 }
 
-/// Measures `release` against the original table, `job.input`. Domains come from the original and the job's hierarchies.
+/// Measures what the cells of `release` lost against the original table, `job.input`. Domains come from the original and
+/// the job's hierarchies.
 pub fn measure(job: &Job, release: &Path, progress: &dyn Progress) -> Result<Measurement> {
+    measured(job, release, None, progress)
+}
+
+/// Measures what [`measure`] does, and what the release is still good for.
+pub fn measure_utility(job: &Job, release: &Path, ask: &Ask, progress: &dyn Progress) -> Result<Measurement> {
+    ask.check()?;
+    measured(job, release, Some(ask), progress)
+}
+
+fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progress) -> Result<Measurement> {
     let mut job = job.clone();
     if job.columns.is_empty() {
         roles_from_manifest(&mut job, release)?;
@@ -52,22 +72,67 @@ pub fn measure(job: &Job, release: &Path, progress: &dyn Progress) -> Result<Mea
     let setup = Setup::new(&job, engine.columns())?;
     let mut spec = setup.fold_spec();
     spec.replay = false;
-    let data = setup.encode(engine.fold(&spec, progress)?, &engine)?;
+    let target = ask.and_then(|ask| ask.target()).filter(|target| !spec.columns.iter().any(|c| c == target));
+    let own = spec.columns.len();
+    let drop_missing = spec.drop_missing;
+    if let Some(target) = target {
+        if !engine.columns().iter().any(|column| column == target) {
+            let error = Error::job(format!("the original has no column `{target}` to predict"));
+            return Err(error.help_near(target, engine.columns().iter().map(String::as_str)));
+        }
+        // A target that is missing does not take a record out of the release, so it must not take it out here.
+        spec.columns.push(target.to_owned());
+        spec.drop_missing = false;
+    }
+    let mut folded = engine.fold(&spec, progress)?;
+    if target.is_some() && drop_missing {
+        drop_missing_in(&mut folded, own);
+    }
+    let data = setup.encode(folded, &engine)?;
     let records = data.records();
-    let domains = data.into_quasi();
-    let quasi: Vec<&str> = domains.iter().map(|q| q.name.as_str()).collect();
     // What incrowd wrote need not be sniffed.
     let delimiter = default_path(release).exists().then(|| delimiter(release));
     let options = incrowd_engine::Options { delimiter, ..Default::default() };
-    let back = read(release, &options, &quasi, &[], &[], progress)?;
-    let published = back.folded.records();
+    let mut names: Vec<String> = data.quasi().iter().map(|q| q.name.clone()).collect();
+    if ask.is_some() {
+        let published = Source::open(&[release.to_owned()], &options)?.columns().to_vec();
+        let as_it_is = data.sensitive().iter().map(|column| &column.name);
+        names.extend(as_it_is.filter(|name| published.contains(name)).cloned());
+        if let Some(target) = target.filter(|target| !names.iter().any(|name| name == target)) {
+            return Err(Error::job(format!("the release has no column `{target}` to predict")));
+        }
+    }
+    let (back, ..) = Embedded::read_release(release, &options, &names, progress)?;
+    let published = back.records();
     if published > records {
         return Err(Error::input(format!(
             "the release has {published} records, the original only {records}"
         ))
         .help("is it a release of this table, read with the same `missing` and `on_missing`?"));
     }
-    Ok(Measurement { tally: tally(&back.folded, &domains, records - published)? })
+    let tally = tally(&back, data.quasi(), records - published)?;
+    let utility = match ask {
+        None => None,
+        Some(ask) => {
+            progress.step("comparing", None);
+            let comparison = Comparison::new(&data, &back, setup.missing_label(), target)?;
+            drop((data, back));
+            Some(Utility::new(&comparison, ask, progress)?)
+        }
+    };
+    Ok(Measurement { tally, utility })
+}
+
+/// Leaves out the records that have a missing value in one of the first columns.
+fn drop_missing_in(folded: &mut Folded, columns: usize) {
+    let width = folded.columns.len();
+    let keep: Vec<bool> = (0..folded.rows()).map(|r| !folded.row(r)[..columns].contains(&MISSING)).collect();
+    let before = folded.records();
+    let mut row = keep.iter();
+    folded.weights.retain(|_| *row.next().unwrap_or(&false));
+    let mut at = 0..;
+    folded.codes.retain(|_| at.next().is_some_and(|i: usize| keep[i / width]));
+    folded.dropped_missing = before - folded.records();
 }
 
 fn roles_from_manifest(job: &mut Job, release: &Path) -> Result<()> {

@@ -123,11 +123,11 @@ fn needs_hierarchies(job: &Job, quasi: &[&str], manifest: Option<&Json>) -> Resu
     }
 }
 
-fn named(job: &Job, role: RoleName) -> Vec<&str> {
+pub(crate) fn named(job: &Job, role: RoleName) -> Vec<&str> {
     job.columns.iter().filter(|(_, column)| column.role == role).map(|(name, _)| name.as_str()).collect()
 }
 
-fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
+pub(crate) fn manifest_of(path: &Path, job: &Job) -> Result<Option<Json>> {
     let stated = job.output.as_ref().and_then(|output| output.manifest.clone());
     let file = stated.clone().unwrap_or_else(|| default_path(path));
     if let Some(json) = interrupted(path, &file) {
@@ -170,7 +170,7 @@ fn roles_of_manifest(job: &mut Job, manifest: &Json) {
 }
 
 /// Fills in roles and models from a manifest where the job has none.
-fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
+pub(crate) fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
     roles_of_manifest(&mut job, manifest);
     if job.models.is_empty()

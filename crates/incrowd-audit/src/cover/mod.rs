@@ -8,12 +8,18 @@
 //! that are still covered. Rows are sorted along the column at hand, so that a cell takes a stretch of them and what is
 //! not covered is never looked at.
 
+mod compatible;
 mod reach;
 
-use incrowd_core::{ColumnSpec, Folded, Progress, Result};
+use std::ops::Range;
+
+use incrowd_core::{ColumnSpec, Folded, Progress, Result, Silent};
 
 use crate::classes::Classes;
 use reach::{Line, NOWHERE, Reach};
+
+/// How many pairs of vector and group are kept at a time.
+const PAIRS_AT_ONCE: usize = 1 << 24;
 
 /// A column by which a release and another table are joined.
 #[derive(Clone, Copy, Debug)]
@@ -103,19 +109,94 @@ impl Join {
             strange.push(records(&vectors, &|v| place[v] == NOWHERE));
             lines.push(Walked { reach: line.reach, cell, place });
         }
+        Ok(Join::ordered(groups, vectors, unread, strange, lines))
+    }
+
+    /// Joins the groups of two releases: a pair whose cells some person could have both. The groups of `second` take the
+    /// place of vectors.
+    pub fn of_releases(first: &Folded, second: &Folded, on: &[On<'_>], missing: &str) -> Result<Join> {
+        let groups = Classes::new(first, &on.iter().map(|on| on.release).collect::<Vec<_>>());
+        let vectors = Classes::new(second, &on.iter().map(|on| on.table).collect::<Vec<_>>());
+        let cells = |table: &Folded, classes: &Classes, column: usize| -> Vec<u32> {
+            classes.first.iter().map(|&row| table.row(row as usize)[column]).collect()
+        };
+        let mut lines = Vec::new();
+        for on in on {
+            let (ours, theirs) = (&first.columns[on.release], &second.columns[on.table]);
+            lines.push(Walked {
+                reach: compatible::compatible(ours, theirs, on.spec, missing)?,
+                cell: cells(first, &groups, on.release),
+                place: cells(second, &vectors, on.table),
+            });
+        }
+        Ok(Join::ordered(groups, vectors, vec![0; on.len()], vec![0; on.len()], lines))
+    }
+
+    fn ordered(
+        groups: Classes,
+        vectors: Classes,
+        unread: Vec<u64>,
+        strange: Vec<u64>,
+        mut lines: Vec<Walked>,
+    ) -> Join {
         lines.sort_by_key(|line| line.branching(vectors.len() as u64));
         let mut sorted: Vec<u32> = (0..groups.len() as u32).collect();
         let cells = |group: &u32| lines.iter().map(|line| line.cell[*group as usize]).collect::<Vec<_>>();
         sorted.sort_by_cached_key(cells);
-        Ok(Join { groups, vectors, unread, strange, lines, sorted })
+        Join { groups, vectors, unread, strange, lines, sorted }
     }
 
     /// Calls `visit` once for every group that covers somebody, with the vectors it covers in no particular order.
     pub fn each(&self, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
         progress.step("joining", Some(self.groups.len() as u64));
-        let everybody: Vec<u32> = (0..self.vectors.len() as u32).collect();
+        self.walk(0..self.vectors.len(), progress, visit);
+    }
+
+    fn walk(&self, vectors: Range<usize>, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
+        let vectors: Vec<u32> = vectors.map(|vector| vector as u32).collect();
         let mut walk = Walk { join: self, progress, visit, spare: Vec::new() };
-        walk.down(0, &self.sorted, &everybody);
+        walk.down(0, &self.sorted, &vectors);
+    }
+
+    /// Calls `visit` once for every vector, in their order, with the groups that cover it.
+    pub fn candidates(&self, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
+        self.candidates_in_parts(PAIRS_AT_ONCE, progress, visit);
+    }
+
+    fn candidates_in_parts(
+        &self,
+        most: usize,
+        progress: &dyn Progress,
+        visit: &mut dyn FnMut(usize, &[u32]),
+    ) {
+        let mut counts = vec![0usize; self.vectors.len()];
+        self.each(progress, &mut |_, vectors| vectors.iter().for_each(|&v| counts[v as usize] += 1));
+        progress.step("comparing", Some(self.vectors.len() as u64));
+        // Pairs are kept for some vectors at a time, since all of them together may be more than memory holds.
+        let mut from = 0;
+        while from < counts.len() {
+            let (mut to, mut pairs, mut ends) = (from, 0, Vec::new());
+            while to < counts.len() && (to == from || pairs + counts[to] <= most) {
+                ends.push(pairs);
+                pairs += counts[to];
+                to += 1;
+            }
+            let mut groups = vec![0u32; pairs];
+            self.walk(from..to, &Silent, &mut |group, vectors| {
+                for &vector in vectors {
+                    let end = &mut ends[vector as usize - from];
+                    groups[*end] = group as u32;
+                    *end += 1;
+                }
+            });
+            let mut start = 0;
+            for (i, &end) in ends.iter().enumerate() {
+                visit(from + i, &groups[start..end]);
+                start = end;
+            }
+            progress.advance((to - from) as u64);
+            from = to;
+        }
     }
 
     /// Counts who is covered by whom.
@@ -231,4 +312,41 @@ fn stretch(sorted: &[(u32, u32)], lo: u32, hi: u32, out: &mut Vec<u32>) {
     let from = sorted.partition_point(|&(place, _)| place < lo);
     let to = from + sorted[from..].partition_point(|&(place, _)| place <= hi);
     out.extend(sorted[from..to].iter().map(|&(_, vector)| vector));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_do_not_depend_on_how_many_pairs_are_kept_at_a_time() {
+        let records = |texts: &[&'static str]| {
+            Folded::from_records(
+                &["age"],
+                texts.iter().map(|text| vec![Some(*text)]).collect::<Vec<_>>(),
+                false,
+            )
+        };
+        let release = records(&["[0, 9]", "[3, 5]", "[4, 20]", "7", "*", "[30, 31]"]);
+        let table = records(&["1", "4", "5", "7", "25", "12", "3"]);
+        let spec = ColumnSpec::default();
+        let join = Join::new(&release, &table, &[On { release: 0, table: 0, spec: &spec }], "?").unwrap();
+        let candidates = |most: usize| {
+            let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
+            join.candidates_in_parts(most, &Silent, &mut |vector, groups| {
+                let mut groups = groups.to_vec();
+                groups.sort_unstable();
+                all.push((vector, groups));
+            });
+            all
+        };
+        // The groups that fit 1, 4, 5, 7, 25, 12 and 3, by hand.
+        let expected: [&[u32]; 7] =
+            [&[0, 4], &[0, 1, 2, 4], &[0, 1, 2, 4], &[0, 2, 3, 4], &[4], &[2, 4], &[0, 1, 4]];
+        for most in [0, 1, 2, 3, 4, 5, 7, 100] {
+            let found = candidates(most);
+            assert!(found.iter().map(|(vector, _)| *vector).eq(0..7), "every vector once, in order");
+            assert!(found.iter().map(|(_, groups)| groups.as_slice()).eq(expected), "{most}");
+        }
+    }
 }

@@ -97,7 +97,7 @@ impl Line {
 
 /// The kind of a column nobody stated: what its cells are made of. The other table is not asked, since a few odd values
 /// in it must not change how the release is read.
-fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
+pub(super) fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
     let mut parts: Vec<&str> = Vec::new();
     for text in release.texts.iter().skip(1).filter(|t| *t != "*" && *t != missing) {
         match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).and_then(|t| t.split_once(", ")) {

@@ -5,11 +5,11 @@ use incrowd_audit::cover;
 use incrowd_core::{ColumnSpec, Folded, HierarchySpec, Kind, Silent};
 use proptest::prelude::*;
 
-const NAMES: [&str; 4] = ["age", "place", "country", "born"];
+pub(crate) const NAMES: [&str; 4] = ["age", "place", "country", "born"];
 const PLACES: &str = "a;A;*\nb;A;*\nc;B;*\nd;B;*\n";
 
 /// The label under which missing values are published.
-const LOST: &str = "?";
+pub(crate) const LOST: &str = "?";
 
 pub(crate) fn specs() -> Vec<ColumnSpec> {
     let kind = |kind| ColumnSpec { kind: Some(kind), ..ColumnSpec::default() };
@@ -77,6 +77,16 @@ pub(crate) fn tables() -> impl Strategy<Value = Vec<Cells>> {
     prop::collection::vec(record.prop_map(|(a, b, c, d)| vec![a, b, c, d]), 0..20)
 }
 
+/// Cells that are read in every column, so that none is refused as unreadable.
+pub(crate) fn readable() -> Cells {
+    ["[0, 4]", "A", "{p, q, r, s}", "[2001-01-01, 2002-01-01]"].map(|c| Some(c.into())).to_vec()
+}
+
+/// A person all of whose values fit.
+pub(crate) fn somebody() -> Cells {
+    ["1", "a", "p", "2001-01-01"].map(|c| Some(c.into())).to_vec()
+}
+
 fn alike(release: &Folded, a: &Cells, row: usize) -> bool {
     release.row(row).iter().zip(&release.columns).zip(a).all(|((&code, column), cell)| {
         (code != 0).then(|| column.texts[code as usize].as_str()) == cell.as_deref()
@@ -84,9 +94,9 @@ fn alike(release: &Folded, a: &Cells, row: usize) -> bool {
 }
 
 /// `{?, r}` admits missing values too: the label stands for one more value of the set.
-fn admits_all(cells: &Cells, values: &Cells) -> bool {
+pub(crate) fn admits_all(cells: &Cells, values: &Cells) -> bool {
     let lost_in_set = |c: usize| c == 2 && values[c].is_none() && cells[c].as_deref() == Some("{?, r}");
-    (0..cells.len()).all(|c| lost_in_set(c) || admits(c, cells[c].as_deref(), values[c].as_deref()))
+    (0..values.len()).all(|c| lost_in_set(c) || admits(c, cells[c].as_deref(), values[c].as_deref()))
 }
 
 proptest! {
@@ -94,11 +104,9 @@ proptest! {
 
     #[test]
     fn the_join_is_that_of_all_pairs(records in releases(), people in tables()) {
-        // One record is read in every column, so that no column is refused as unreadable.
-        let mut records = records;
-        records.push(["[0, 4]", "A", "{p, q, r, s}", "[2001-01-01, 2002-01-01]"].map(|c| Some(c.into())).to_vec());
-        let mut people = people;
-        people.push(["1", "a", "p", "2001-01-01"].map(|c| Some(c.into())).to_vec());
+        let (mut records, mut people) = (records, people);
+        records.push(readable());
+        people.push(somebody());
         let (release, table) = (folded(&NAMES, &records), folded(&NAMES, &people));
         let (join, covered) = cover(&release, &specs(), &table, LOST, &Silent).unwrap();
         for record in &records {

@@ -1,7 +1,9 @@
 //! Judging releases: against worked cases, against a slow obvious twin, and with corrupted releases.
 
+mod attack;
 mod common;
 mod corruption;
 mod cover;
 mod twin;
 mod vectors;
+mod victims;

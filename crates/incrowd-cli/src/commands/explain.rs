@@ -1,11 +1,12 @@
-//! `incrowd explain`: everything is read off the lists of models, algorithms and metrics.
+//! `incrowd explain`: everything is read off the lists of models, algorithms, metrics and attacks.
 
 use std::process::ExitCode;
 
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::{Error, Param, ParamKind};
+use incrowd::utility::UTILITIES;
+use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
@@ -18,6 +19,7 @@ struct Entry {
     name: &'static str,
     about: &'static str,
     limits: Option<&'static str>,
+    needs: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
 }
@@ -28,6 +30,7 @@ fn entries() -> Vec<Entry> {
         name: c.name,
         about: c.promise,
         limits: Some(c.limits),
+        needs: None,
         paper: c.paper,
         params: c.params,
     });
@@ -36,6 +39,7 @@ fn entries() -> Vec<Entry> {
         name: c.name,
         about: c.about,
         limits: Some(c.limits),
+        needs: None,
         paper: c.paper,
         params: c.params,
     });
@@ -44,10 +48,29 @@ fn entries() -> Vec<Entry> {
         name: c.name,
         about: c.about,
         limits: None,
+        needs: None,
         paper: c.paper,
         params: &[],
     });
-    models.chain(algorithms).chain(metrics).collect()
+    let attacks = ATTACKS.iter().map(|c| Entry {
+        kind: "attack",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: Some(c.needs),
+        paper: c.paper,
+        params: c.params,
+    });
+    let utilities = UTILITIES.iter().map(|c| Entry {
+        kind: "utility",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: &[],
+    });
+    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -97,6 +120,9 @@ fn print(entry: &Entry) {
     if let Some(limits) = entry.limits {
         say!("\nLimits. {}", wrapped(limits));
     }
+    if let Some(needs) = entry.needs {
+        say!("\nNeeds. {}", wrapped(needs));
+    }
     if !entry.params.is_empty() {
         say!("\nParameters");
         for param in entry.params {
@@ -137,6 +163,7 @@ fn to_json(entry: &Entry) -> Value {
         "kind": entry.kind,
         "about": entry.about,
         "limits": entry.limits,
+        "needs": entry.needs,
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })

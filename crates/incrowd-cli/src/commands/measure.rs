@@ -2,7 +2,11 @@
 
 use std::process::ExitCode;
 
-use crate::args::MeasureArgs;
+use incrowd::utility::Workload;
+use incrowd::{Ask, Measurement};
+
+use crate::args::{MeasureArgs, UtilityArgs};
+use crate::commands::measure_print::{owner, published};
 use crate::failure::Failure;
 use crate::flags::Typed;
 use crate::print::{Talk, number, say, table, thousands};
@@ -11,23 +15,43 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.job.input.paths = vec![args.original.clone()];
-    let measured =
-        incrowd::measure(&typed.job, &args.release, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let ask = ask(&args.utility);
+    let measured = incrowd::measure_utility(&typed.job, &args.release, &ask, &Bar::new(talk))
+        .map_err(|e| typed.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
     }
+    say!("may be published\n");
+    summary(&measured, &ask);
+    if let Some(utility) = &measured.utility {
+        published(utility);
+        owner(utility);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ask(args: &UtilityArgs) -> Ask {
+    let workload = Workload {
+        queries: args.queries as usize,
+        seed: args.seed,
+        selectivity: args.selectivity,
+        dimensions: args.dimensions as usize,
+    };
+    Ask { only: args.only.clone(), pairs: args.pairs, workload, target: args.target.clone() }
+}
+
+fn summary(measured: &Measurement, ask: &Ask) {
     let tally = &measured.tally;
     let mut rows = vec![vec!["records".into(), thousands(tally.published)]];
     if tally.suppressed > 0 {
         rows.push(vec!["suppressed".into(), thousands(tally.suppressed)]);
     }
-    for (name, value) in measured.metrics() {
+    for (name, value) in measured.metrics().into_iter().filter(|(name, _)| ask.wants(name)) {
         rows.push(vec![name.replace('_', " "), number(value)]);
     }
-    for column in &tally.columns {
-        rows.push(vec![format!("ncp of {}", column.name), number(tally.column_ncp(column))]);
+    if let Some(entropy) = measured.utility.as_ref().and_then(|utility| utility.entropy) {
+        rows.push(vec!["non uniform entropy".into(), number(entropy.share())]);
     }
     say!("{}", table(rows));
-    Ok(ExitCode::SUCCESS)
 }

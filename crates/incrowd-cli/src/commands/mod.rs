@@ -1,9 +1,13 @@
 //! One file per command.
 
 pub(crate) mod anonymize;
+pub(crate) mod attack;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
+pub(crate) mod init;
 pub(crate) mod measure;
+pub(crate) mod measure_print;
+pub(crate) mod profile;
 pub(crate) mod verify;

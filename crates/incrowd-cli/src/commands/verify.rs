@@ -13,6 +13,13 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let typed = Typed::verify(args)?;
     let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    for (column, records) in &checked.verification.unread {
+        talk.note(&format!(
+            "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
+             kinds and hierarchies the release was made with",
+            thousands(*records)
+        ));
+    }
     if talk.json {
         talk.print_json(&checked.to_json());
     } else {

@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 14] = [
     "",
     "anonymize",
     "verify",
@@ -14,6 +14,9 @@ const COMMANDS: [&str; 11] = [
     "explain",
     "demo",
     "completions",
+    "profile",
+    "init",
+    "attack",
 ];
 
 #[test]

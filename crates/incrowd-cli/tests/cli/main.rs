@@ -2,6 +2,7 @@
 
 mod room;
 
+mod attack;
 mod bad_jobs;
 mod bad_outputs;
 mod bad_requests;
@@ -17,6 +18,7 @@ mod measure;
 mod missing;
 mod models;
 mod order;
+mod profile;
 mod verify;
 
 #[cfg(unix)]

@@ -282,8 +282,8 @@ impl Promise {
 
     /// The name and its parameters, `k-anonymity(k=5)`.
     pub fn title(&self) -> String {
-        let params = self.params.iter().map(|(name, value)| (name, value.to_string()));
-        let params: Vec<String> = params
+        let stated = self.params.iter().map(|(name, value)| (name, value.to_string()));
+        let params: Vec<String> = stated
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| format!("{name}={value}"))
             .collect();

@@ -10,4 +10,5 @@ mod fold;
 mod order;
 mod people;
 mod read_back;
+mod survey;
 mod typed;

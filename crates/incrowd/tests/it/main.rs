@@ -1,6 +1,7 @@
 //! From a job to a verified release, checked from outside: with the csv crate, by brute force, on random and real tables.
 
 mod adult;
+mod attack;
 mod columns;
 mod edges;
 mod failure;
@@ -9,6 +10,7 @@ mod manifest;
 mod matrix;
 mod metamorphic;
 mod pipeline;
+mod profile;
 mod promises;
 mod pycanon;
 mod refusals;

@@ -1,0 +1,154 @@
+//! Equijoin: people with names, joined with the release.
+//!
+//! Paper: `sweeney2002`, linking with an external table. The release and the external table are joined on the
+//! quasi-identifiers both have. The candidates of a person are the records of all groups whose cells fit; a guess which is
+//! theirs is right with probability 1 over their number, and a guess of a sensitive value with the share of the candidates
+//! that have it. A person without candidates is not in the release, and has risk 0.
+//!
+//! Where we differ: cells are read for what they cover, so a person may fit several groups. All candidates count alike.
+
+use incrowd_core::{Param, ParamKind, Progress, Result};
+
+use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
+use super::journalist::join_notes;
+use super::values::union;
+use super::{Card, Scene, Values};
+use crate::cover::Join;
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "equijoin",
+    paper: "sweeney2002",
+    about: "Somebody has a table of people with names or other details and joins it with the release on the columns both \
+            have. For each person: how many records could be theirs, and how surely a sensitive value is guessed from them.",
+    limits: "It takes the people for participants: the chance is that of somebody who is in the release. Whoever fits no \
+             group is safe, and whoever is not in the release may be taken for somebody who is.",
+    needs: "an external table (--external) with at least one of the quasi-identifiers",
+    params: &[Param {
+        name: "threshold",
+        kind: ParamKind::Number(0.0, 1.0),
+        default: Some("0.8"),
+        about: "whose record or value is guessed rightly with at least this chance counts as at risk",
+    }],
+    limit: Quantity::Share,
+    run,
+};
+
+fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let shared = |table| !scene.release.shared(table).is_empty();
+    let Some(external) = scene.external.filter(|external| shared(external.table)) else {
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+    };
+    let (join, class) = scene.release.join(external.table, scene.missing_label())?;
+    let names: Vec<&str> = scene.release.sensitive().collect();
+    let columns = (0..names.len()).map(|i| scene.release.quasi.len() + i);
+    let values: Vec<Values> = columns
+        .map(|column| Values::new(scene.release.table, &join.groups.of_row, join.groups.len(), column))
+        .collect();
+    let mut identity = Identity { people: vec![0; join.groups.len()], ..Identity::default() };
+    identity.by_class = vec![0.0; join.groups.len()];
+    let mut learned: Vec<Learned> = values.iter().map(|_| Learned::new(join.groups.len())).collect();
+    join.candidates(progress, &mut |vector, groups| {
+        let people = join.vectors.records[vector];
+        identity.add(&join, groups, people);
+        learned.iter_mut().zip(&values).for_each(|(learned, values)| learned.add(values, groups, people));
+    });
+    let alarm = Alarm::AtLeast(threshold);
+    let mut finding = identity.finding(&join, &class, alarm);
+    finding.add_fact(
+        "further_columns",
+        "external columns that attach to released records",
+        external.further as f64,
+    );
+    finding.notes = join_notes(scene, external.table, &join);
+    let mut answer = Answer::one(finding);
+    for (learned, name) in learned.into_iter().zip(names) {
+        answer = answer.and(Answer::one(learned.finding(name, &class, alarm)));
+    }
+    Ok(answer)
+}
+
+/// The risk of each group of the release from that of the groups of the join.
+fn spread(by_class: &[f64], class: &[u32]) -> Vec<f64> {
+    class.iter().map(|&class| by_class[class as usize]).collect()
+}
+
+/// Raises the risk of each of these groups.
+fn raise(by_class: &mut [f64], groups: &[u32], risk: f64) {
+    groups.iter().for_each(|&group| by_class[group as usize] = by_class[group as usize].max(risk));
+}
+
+/// Whose record is found.
+#[derive(Default)]
+struct Identity {
+    risks: Risks,
+    one_record: u64,
+    one_group: u64,
+    nobody: u64,
+    /// For each group of the join the people who fit it.
+    people: Vec<u64>,
+    /// For each group of the join the greatest chance that somebody's record is found in it.
+    by_class: Vec<f64>,
+}
+
+impl Identity {
+    fn add(&mut self, join: &Join, groups: &[u32], people: u64) {
+        let candidates = groups.iter().map(|&group| join.groups.records[group as usize]).sum();
+        let risk = share(1, candidates);
+        self.risks.add(risk, people);
+        self.one_record += if candidates == 1 { people } else { 0 };
+        self.one_group += if groups.len() == 1 { people } else { 0 };
+        self.nobody += if groups.is_empty() { people } else { 0 };
+        groups.iter().for_each(|&group| self.people[group as usize] += people);
+        raise(&mut self.by_class, groups, risk);
+    }
+
+    fn finding(self, join: &Join, class: &[u32], alarm: Alarm) -> Finding {
+        let of_one = self.people.iter().zip(&join.groups.records).filter(|(people, _)| **people == 1);
+        let of_one: u64 = of_one.map(|(_, records)| records).sum();
+        let measures = "chance of finding the person's record";
+        let mut finding = self.risks.finding(CARD.name, None, measures, CHANCE, alarm);
+        finding.people = "external people";
+        finding.add_fact("one_record", "people who fit exactly one record", self.one_record as f64);
+        finding.add_fact("one_group", "people who fit exactly one group", self.one_group as f64);
+        finding.add_fact("unmatched", "people who fit no group", self.nobody as f64);
+        finding.add_fact(
+            "records_of_one_person",
+            "released records that fit exactly one person",
+            of_one as f64,
+        );
+        finding.by_group = spread(&self.by_class, class);
+        finding
+    }
+}
+
+/// What is learned about a sensitive column.
+struct Learned {
+    risks: Risks,
+    certain: u64,
+    by_class: Vec<f64>,
+}
+
+impl Learned {
+    fn new(classes: usize) -> Learned {
+        Learned { risks: Risks::default(), certain: 0, by_class: vec![0.0; classes] }
+    }
+
+    fn add(&mut self, values: &Values, groups: &[u32], people: u64) {
+        let all = union(values, groups);
+        let records: u64 = all.iter().map(|(_, n)| n).sum();
+        let risk = share(all.iter().map(|&(_, n)| n).max().unwrap_or(0), records);
+        self.risks.add(risk, people);
+        self.certain += if all.len() == 1 { people } else { 0 };
+        raise(&mut self.by_class, groups, risk);
+    }
+
+    fn finding(self, name: &str, class: &[u32], alarm: Alarm) -> Finding {
+        let measures = "chance of guessing the value";
+        let mut finding = self.risks.finding(CARD.name, Some(name), measures, CHANCE, alarm);
+        finding.people = "external people";
+        finding.add_fact("certain", "people whose value is certain", self.certain as f64);
+        finding.by_group = spread(&self.by_class, class);
+        finding
+    }
+}

@@ -1,0 +1,76 @@
+//! Attacks: what an adversary who has the release would learn, per person and in the worst case.
+//!
+//! Each attack is one file with a [`Card`]; [`ATTACKS`] lists them, and the command line and `explain` read that list. An
+//! attack gets a [`Scene`], which holds all that an adversary may have, and answers with [`Finding`]s or says what it
+//! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
+
+mod equijoin;
+mod finding;
+mod homogeneity;
+mod intersection;
+mod journalist;
+mod marketer;
+mod prosecutor;
+mod proximity;
+mod scene;
+mod skewness;
+mod values;
+
+pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
+pub use scene::{Epsilon, External, Published, Scene};
+pub use values::Values;
+
+use incrowd_core::{Error, Param, Params, Progress, Result, Value};
+
+/// Every attack incrowd knows. A new attack is one file and one line here.
+pub const ATTACKS: &[&Card] = &[
+    &prosecutor::CARD,
+    &journalist::CARD,
+    &marketer::CARD,
+    &homogeneity::CARD,
+    &skewness::CARD,
+    &proximity::CARD,
+    &equijoin::CARD,
+    &intersection::CARD,
+];
+
+/// An attack's entry in the list.
+pub struct Card {
+    /// The name on the command line and in reports.
+    pub name: &'static str,
+    /// The paper's key in `docs/papers.md`.
+    pub paper: &'static str,
+    /// What the adversary does and what the answer means.
+    pub about: &'static str,
+    /// What the answer does not say.
+    pub limits: &'static str,
+    /// What the adversary needs beside the release, in words for people.
+    pub needs: &'static str,
+    /// What it can be told; every attack has a `threshold` that says who counts as at risk.
+    pub params: &'static [Param],
+    /// The quantity a stated limit is about unless it names one.
+    pub limit: Quantity,
+    /// Runs it. The number is the threshold.
+    pub run: fn(&Scene<'_>, f64, &dyn Progress) -> Result<Answer>,
+}
+
+impl std::fmt::Debug for Card {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Card {
+    /// The attack of that name.
+    pub fn find(name: &str) -> Result<&'static Card> {
+        let found = ATTACKS.iter().find(|card| card.name == name).copied();
+        let known = ATTACKS.iter().map(|card| card.name);
+        found.ok_or_else(|| Error::job(format!("there is no attack `{name}`")).help_near(name, known))
+    }
+
+    /// Who counts as at risk: the given threshold, checked, or the default.
+    pub fn threshold(&self, given: Option<f64>) -> Result<f64> {
+        let given = given.map(|x| ("threshold".to_owned(), Value::Real(x)));
+        Ok(Params::new(self.name, self.params, given)?.number("threshold"))
+    }
+}

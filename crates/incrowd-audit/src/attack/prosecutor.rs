@@ -1,0 +1,48 @@
+//! The prosecutor: record linkage by somebody who knows that the person is in the release.
+//!
+//! Paper: `elemam2008`. The person stands in a group of f alike records, so a guess which of them is the person's is right
+//! with probability 1/f.
+
+use incrowd_core::{Param, ParamKind, Progress, Result};
+
+use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
+use super::{Card, Scene};
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "prosecutor",
+    paper: "elemam2008",
+    about: "Somebody knows that a person is in the release, knows all their quasi-identifiers, and guesses which of the \
+            records that fit is theirs. The risk is 1 over the size of the person's group.",
+    limits: "It is about finding the record, not about what is learned from it: where all records of a group have one \
+             sensitive value, finding the record is not even needed (see homogeneity).",
+    needs: "the release",
+    params: &[THRESHOLD],
+    limit: Quantity::Worst,
+    run,
+};
+
+/// Who counts as at risk of being linked.
+pub(super) const THRESHOLD: Param = Param {
+    name: "threshold",
+    kind: ParamKind::Number(0.0, 1.0),
+    default: Some("0.2"),
+    about: "whoever is found with a chance above this counts as at risk",
+};
+
+pub(super) const MEASURES: &str = "chance of finding the person's record";
+
+fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+    let by_group = chances(scene);
+    let risks = Risks::of_groups(&by_group, &scene.release.groups.records);
+    let mut finding = risks.finding(CARD.name, None, MEASURES, CHANCE, Alarm::Above(threshold));
+    let smallest = scene.release.groups.records.iter().min().copied().unwrap_or(0);
+    finding.add_fact("smallest_group", "records of the smallest group", smallest as f64);
+    finding.by_group = by_group;
+    Ok(Answer::one(finding))
+}
+
+/// The chance in each group of the release.
+pub(super) fn chances(scene: &Scene<'_>) -> Vec<f64> {
+    scene.release.groups.records.iter().map(|&records| 1.0 / records as f64).collect()
+}

@@ -1,0 +1,132 @@
+//! All that an adversary may have.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use incrowd_core::{ColumnSpec, Folded, Kind, Result};
+
+use super::journalist::Linked;
+use super::values::Values;
+use crate::classes::Classes;
+use crate::cover::{Join, On};
+
+/// A release as its reader has it.
+#[derive(Clone, Debug)]
+pub struct Published<'a> {
+    /// The published texts: the quasi-identifiers first, then the sensitive columns.
+    pub table: &'a Folded,
+    /// How the cells of the quasi-identifiers are to be read.
+    pub quasi: &'a [ColumnSpec],
+    /// Records that look alike in the quasi-identifiers.
+    pub groups: Classes,
+    /// For each sensitive column which values stand in which group.
+    pub values: Vec<Values>,
+}
+
+impl<'a> Published<'a> {
+    /// Groups the records of a release.
+    pub fn new(table: &'a Folded, quasi: &'a [ColumnSpec]) -> Published<'a> {
+        let groups = Classes::new(table, &(0..quasi.len()).collect::<Vec<_>>());
+        let values = (quasi.len()..table.columns.len())
+            .map(|column| Values::new(table, &groups.of_row, groups.len(), column))
+            .collect();
+        Published { table, quasi, groups, values }
+    }
+
+    /// The names of the sensitive columns.
+    pub fn sensitive(&self) -> impl Iterator<Item = &'a str> {
+        self.table.columns[self.quasi.len()..].iter().map(|column| column.name.as_str())
+    }
+
+    /// The quasi-identifiers that another table has too.
+    pub fn shared(&self, other: &Folded) -> Vec<On<'a>> {
+        let on = |(i, spec): (usize, &'a ColumnSpec)| {
+            Some(On { release: i, table: other.column(&self.table.columns[i].name)?, spec })
+        };
+        self.quasi.iter().enumerate().filter_map(on).collect()
+    }
+
+    /// Joins the release with another table on the quasi-identifiers both have; one that the table lacks may be anything.
+    /// The second answer is the group of the join for each group of the release, which may be finer.
+    pub(super) fn join(&self, other: &Folded, missing: &str) -> Result<(Join, Vec<u32>)> {
+        let join = Join::new(self.table, other, &self.shared(other), missing)?;
+        let class = self.groups.first.iter().map(|&row| join.groups.of_row[row as usize]).collect();
+        Ok((join, class))
+    }
+}
+
+/// How near a guess of a number must come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Epsilon {
+    /// Within this much.
+    Absolute(f64),
+    /// Within this share of the guess; below 1.
+    Relative(f64),
+}
+
+/// A table with names, or anything else that is known about people from elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct External<'a> {
+    /// Its plain values; at least the quasi-identifiers it shares with the release.
+    pub table: &'a Folded,
+    /// How many columns it has beside those: names, identifiers, whatever then attaches to released records.
+    pub further: usize,
+}
+
+/// What an adversary has.
+#[derive(Clone, Debug)]
+pub struct Scene<'a> {
+    /// The release under attack.
+    pub release: Published<'a>,
+    /// The kinds of the sensitive columns, where stated.
+    pub kinds: Vec<Option<Kind>>,
+    /// The texts that stand for missing values; the first that is not empty is the one that is published.
+    pub missing: &'a [String],
+    population: Option<&'a Folded>,
+    /// People with names.
+    pub external: Option<External<'a>>,
+    /// Another release about some of the same people.
+    pub second: Option<Published<'a>>,
+    /// How near a guess must come, by sensitive column, where stated.
+    pub epsilon: BTreeMap<String, Epsilon>,
+    /// The join with the population, which two attacks need.
+    pub(super) linked: OnceCell<Option<Linked>>,
+}
+
+impl<'a> Scene<'a> {
+    /// An adversary who has nothing but the release.
+    pub fn new(release: Published<'a>, missing: &'a [String]) -> Scene<'a> {
+        let kinds = vec![None; release.values.len()];
+        Scene {
+            release,
+            kinds,
+            missing,
+            population: None,
+            external: None,
+            second: None,
+            epsilon: BTreeMap::new(),
+            linked: OnceCell::new(),
+        }
+    }
+
+    /// Gives the adversary a table of everybody who might be in the release, in plain values.
+    pub fn set_population(&mut self, population: Option<&'a Folded>) {
+        self.population = population;
+        self.linked = OnceCell::new();
+    }
+
+    /// Everybody who might be in the release.
+    pub fn population(&self) -> Option<&'a Folded> {
+        self.population
+    }
+
+    /// The text under which missing values are published.
+    pub(super) fn missing_label(&self) -> &'a str {
+        self.missing.iter().find(|text| !text.is_empty()).map_or("", String::as_str)
+    }
+
+    /// Whether a published text stands for a missing value.
+    pub(super) fn is_missing(&self, code: u32, text: &str) -> bool {
+        code == incrowd_core::MISSING || self.missing.iter().any(|missing| missing == text)
+    }
+}

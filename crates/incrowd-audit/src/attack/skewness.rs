@@ -1,0 +1,127 @@
+//! Skewness: how much more a group says about a sensitive value than everybody knows.
+//!
+//! Paper: `li2007`, the skewness attack. Before seeing the release a value v has the prior p_v; whoever finds the person's
+//! group believes q_v, its share of the group. The risk of the group is the greatest rise q_v / p_v. A value with q_v = 0
+//! is ruled out, which is learned too; the share of the prior that a group rules out is reported beside the rise.
+//!
+//! Where we differ: the prior is that of the whole release, or of the population table if that has the column and knows
+//! every value of the release.
+
+use hashbrown::HashMap;
+use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
+
+use super::finding::{Alarm, Answer, FACTOR, Finding, Quantity, Risks, ratio};
+use super::{Card, Scene, Values};
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "skewness",
+    paper: "li2007",
+    about: "Somebody finds the person's group and compares how frequent each sensitive value is in it with how frequent it is \
+            in everybody. The risk is the greatest factor by which the probability of some value rises.",
+    limits: "A rare value has a great factor wherever it stands: one of ten people with a disease that one in ten thousand \
+             has is a factor of 1,000, and still nine in ten that the person has it not.",
+    needs: "the release with a sensitive column; the prior is taken from a population table (--population) that has it",
+    params: &[Param {
+        name: "threshold",
+        kind: ParamKind::Number(1.0, 1e12),
+        default: Some("2"),
+        about: "whoever is in a group where the probability of some value rises by at least this factor counts as at risk",
+    }],
+    limit: Quantity::Share,
+    run,
+};
+
+fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+    let mut answer = Answer::default();
+    let release = &scene.release;
+    for (i, (name, values)) in release.sensitive().zip(&release.values).enumerate() {
+        let texts = &release.table.columns[release.quasi.len() + i].texts;
+        let mut prior = Prior { counts: values.totals(texts.len()), records: release.table.records() };
+        let mut from = "the whole release";
+        let mut notes = Vec::new();
+        if let Some((population, column)) = scene.population().and_then(|p| Some((p, p.column(name)?))) {
+            match of_population(scene, texts, &prior, population, column) {
+                Some(better) => (prior, from) = (better, "the population"),
+                None => notes.push(format!(
+                    "the population table lacks a value that column {name} has: the prior is that of the release"
+                )),
+            }
+        }
+        let mut finding = judge(scene, name, values, &prior, threshold);
+        notes.push(format!("the prior is that of {from}"));
+        finding.notes = notes;
+        answer = answer.and(Answer::one(finding));
+    }
+    if answer.findings.is_empty() {
+        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (--sensitive)"));
+    }
+    Ok(answer)
+}
+
+/// How many of how many people have each value, by the release's codes.
+struct Prior {
+    counts: Vec<u64>,
+    records: u64,
+}
+
+/// The prior of a population; `None` if it lacks a value the release has.
+fn of_population(
+    scene: &Scene<'_>,
+    texts: &[String],
+    used: &Prior,
+    population: &Folded,
+    column: usize,
+) -> Option<Prior> {
+    let theirs = &population.columns[column].texts;
+    let mut counts = vec![0; theirs.len()];
+    for row in 0..population.rows() {
+        counts[population.row(row)[column] as usize] += population.weights[row];
+    }
+    let known: HashMap<&str, u64> =
+        theirs.iter().map(String::as_str).zip(counts.iter().copied()).skip(1).collect();
+    let of = |(code, text): (usize, &String)| {
+        if scene.is_missing(code as u32, text) {
+            counts[MISSING as usize]
+        } else {
+            known.get(text.as_str()).copied().unwrap_or(0)
+        }
+    };
+    let counts: Vec<u64> = texts.iter().enumerate().map(of).collect();
+    let all = counts.iter().zip(&used.counts).all(|(&count, &used)| count > 0 || used == 0);
+    all.then(|| Prior { counts, records: population.records() })
+}
+
+fn judge(scene: &Scene<'_>, name: &str, values: &Values, prior: &Prior, threshold: f64) -> Finding {
+    let records = &scene.release.groups.records;
+    let all = u128::from(prior.records);
+    let (mut by_group, mut excluded) = (Vec::with_capacity(records.len()), Risks::default());
+    let (mut difference, mut with_excluded) = (0.0_f64, 0);
+    for (group, &n) in records.iter().enumerate() {
+        let (mut rise, mut kept) = (0.0_f64, 0);
+        for &(code, count) in values.of(group) {
+            let before = prior.counts[code as usize];
+            kept += before;
+            rise = rise.max(ratio(u128::from(count) * all, u128::from(n) * u128::from(before)));
+            difference = difference.max(count as f64 / n as f64 - before as f64 / prior.records as f64);
+        }
+        let ruled_out = prior.records - kept.min(prior.records);
+        with_excluded += if ruled_out > 0 { n } else { 0 };
+        excluded.add(ruled_out as f64 / prior.records as f64, n);
+        by_group.push(rise);
+    }
+    let excluded = excluded.finding(CARD.name, None, "", super::finding::CHANCE, Alarm::AtLeast(1.0));
+    let risks = Risks::of_groups(&by_group, records);
+    let measures = "factor by which a value's probability rises";
+    let mut finding = risks.finding(CARD.name, Some(name), measures, FACTOR, Alarm::AtLeast(threshold));
+    finding.add_fact(
+        "greatest_difference",
+        "greatest rise of a probability, posterior less prior",
+        difference,
+    );
+    finding.add_fact("excluded_people", "people of whom some value is ruled out", with_excluded as f64);
+    finding.add_fact("excluded_worst", "greatest share of the prior that a group rules out", excluded.worst);
+    finding.add_fact("excluded_average", "average share of the prior that is ruled out", excluded.average);
+    finding.by_group = by_group;
+    finding
+}

@@ -1,0 +1,190 @@
+//! Which cells of one release can be about the same value as which cells of another.
+
+use incrowd_core::cell::parse_set;
+use incrowd_core::hierarchy::mask::{From, Mask};
+use incrowd_core::number::{parse_date, parse_number};
+use incrowd_core::{ColumnSpec, Error, FoldedColumn, HierarchySpec, Kind, MISSING, Result, Taxonomy};
+
+use super::reach::{Reach, sniff};
+
+/// More comparisons of cells than this are too many for one column.
+const MOST: usize = 200_000_000;
+
+/// What a cell says when there are no plain values to read it by.
+#[derive(Clone, Debug, PartialEq)]
+enum Says {
+    Anything,
+    Missing,
+    Between(f64, f64),
+    Leaves(u32, u32),
+    OneOf(Vec<String>),
+    /// The characters that are shown, from the end that is masked last, and whether others are hidden.
+    Masked(Vec<char>, bool),
+    /// A label nobody explains: it agrees with itself only.
+    Label(String),
+}
+
+/// For each cell of `first` the cells of `second` that some value could have both.
+pub(super) fn compatible(
+    first: &FoldedColumn,
+    second: &FoldedColumn,
+    spec: &ColumnSpec,
+    missing: &str,
+) -> Result<Vec<Reach>> {
+    if first.texts.len().saturating_mul(second.texts.len()) > MOST {
+        return Err(too_many(first));
+    }
+    let reader = Reader::new(first, second, spec, missing)?;
+    let theirs: Vec<Says> = (0..second.texts.len()).map(|i| reader.read(i, &second.texts[i])).collect();
+    let reach = |i: usize| match reader.read(i, &first.texts[i]) {
+        Says::Anything => Reach::Everything,
+        said => {
+            let agree = (0..theirs.len() as u32).filter(|&code| agree(&said, &theirs[code as usize]));
+            Reach::Codes(agree.collect())
+        }
+    };
+    Ok((0..first.texts.len()).map(reach).collect())
+}
+
+fn too_many(column: &FoldedColumn) -> Error {
+    Error::resources(format!("column `{}` has too many different cells to compare two releases", column.name))
+        .help("give the people to look for: --population or --external")
+}
+
+struct Reader<'a> {
+    spec: &'a ColumnSpec,
+    kind: Kind,
+    taxonomy: Option<Taxonomy>,
+    missing: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        first: &FoldedColumn,
+        second: &FoldedColumn,
+        spec: &'a ColumnSpec,
+        missing: &'a str,
+    ) -> Result<Reader<'a>> {
+        let taxonomy = match &spec.hierarchy {
+            Some(h @ (HierarchySpec::Arx { .. } | HierarchySpec::Nested(_))) => {
+                Some(h.build(&first.name, &[])?)
+            }
+            Some(HierarchySpec::Intervals(_) | HierarchySpec::Dates(_)) => {
+                return Err(Error::job(format!(
+                    "the intervals of column `{}` are made from values, and two releases have none",
+                    first.name
+                ))
+                .help("give the people to look for: --population or --external"));
+            }
+            _ => None,
+        };
+        let kinds = [sniff(first, missing), sniff(second, missing)];
+        let alike = if kinds[0] == kinds[1] { kinds[0] } else { Kind::Text };
+        Ok(Reader { spec, kind: spec.kind.unwrap_or(alike), taxonomy, missing })
+    }
+
+    fn read(&self, code: usize, text: &str) -> Says {
+        if code == MISSING as usize || text == self.missing {
+            // In plain text a missing value is one more member of a set.
+            let plain = self.spec.hierarchy.is_none() && self.kind == Kind::Text;
+            return if plain { Says::OneOf(vec![self.missing.to_owned()]) } else { Says::Missing };
+        }
+        if text == "*" {
+            return Says::Anything;
+        }
+        let label = || Says::Label(text.to_owned());
+        if let Some(taxonomy) = &self.taxonomy {
+            return match taxonomy.node(text) {
+                Some(node) if node == taxonomy.root() => Says::Anything,
+                Some(node) => Says::Leaves(taxonomy.span(node).0.0, taxonomy.span(node).1.0),
+                None => label(),
+            };
+        }
+        if let Some(HierarchySpec::Mask(mask)) = &self.spec.hierarchy {
+            return masked(*mask, text);
+        }
+        let number = |part: &str| match self.kind {
+            Kind::Numeric => parse_number(part).map(|n| n.as_f64()),
+            Kind::Date => parse_date(part).map(f64::from),
+            Kind::Text => None,
+        };
+        if self.kind == Kind::Text {
+            return Says::OneOf(parse_set(text).unwrap_or_else(|| vec![text.to_owned()]));
+        }
+        let range = || {
+            let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
+            Some(Says::Between(number(lo)?, number(hi)?))
+        };
+        number(text).map(|x| Says::Between(x, x)).or_else(range).unwrap_or_else(label)
+    }
+}
+
+fn masked(mask: Mask, text: &str) -> Says {
+    let mut shown: Vec<char> = text.chars().collect();
+    if mask.from == From::Left {
+        shown.reverse();
+    }
+    let all = shown.len();
+    while shown.last() == Some(&mask.char) {
+        shown.pop();
+    }
+    Says::Masked(shown.clone(), shown.len() < all)
+}
+
+fn agree(a: &Says, b: &Says) -> bool {
+    match (a, b) {
+        (Says::Anything, _) | (_, Says::Anything) => true,
+        (Says::Between(a, b), Says::Between(c, d)) => a <= d && c <= b,
+        (Says::Leaves(a, b), Says::Leaves(c, d)) => a <= d && c <= b,
+        (Says::OneOf(a), Says::OneOf(b)) => a.iter().any(|value| b.contains(value)),
+        (Says::Masked(a, hidden), Says::Masked(b, concealed)) => {
+            (a == b) || (*hidden && b.starts_with(a)) || (*concealed && a.starts_with(b))
+        }
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreeing(spec: &ColumnSpec, a: &str, b: &str) -> bool {
+        let column =
+            |text: &str| FoldedColumn { name: "x".into(), texts: vec![String::new(), text.to_owned()] };
+        let reach = compatible(&column(a), &column(b), spec, "?").unwrap();
+        assert_eq!(compatible(&column(b), &column(a), spec, "?").unwrap()[1].covers(1), reach[1].covers(1));
+        reach[1].covers(1)
+    }
+
+    #[test]
+    fn masks_agree_if_what_they_show_does() {
+        for (from, pairs) in [
+            (From::Right, [("021**", "0213*", true), ("021**", "022**", false), ("02139", "021**", true)]),
+            (From::Left, [("**139", "*2139", true), ("**139", "**138", false), ("02139", "**138", false)]),
+        ] {
+            let hierarchy = Some(HierarchySpec::Mask(Mask { char: '*', from }));
+            let spec = ColumnSpec { hierarchy, ..ColumnSpec::default() };
+            for (a, b, agree) in pairs {
+                assert_eq!(agreeing(&spec, a, b), agree, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_nobody_explains_agrees_with_itself_and_with_a_star() {
+        let spec = ColumnSpec::default();
+        assert!(agreeing(&spec, "Europe", "Europe") && agreeing(&spec, "Europe", "*"));
+        assert!(!agreeing(&spec, "Europe", "France"));
+    }
+
+    #[test]
+    fn intervals_made_from_values_need_people() {
+        let intervals = incrowd_core::hierarchy::intervals::Intervals::fixed(5.0, 0.0, 1, 2).unwrap();
+        let spec =
+            ColumnSpec { hierarchy: Some(HierarchySpec::Intervals(intervals)), ..ColumnSpec::default() };
+        let column = FoldedColumn { name: "x".into(), texts: vec![String::new(), "[0, 4]".into()] };
+        assert!(
+            compatible(&column, &column, &spec, "?").unwrap_err().advice().unwrap().contains("--external")
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Minimal sets of columns that single people out.
+//!
+//! A set of columns *singles out* if at least a given share of the records is unique on it. A superset of such a set
+//! singles out at least as many, so only minimal sets tell something. They are searched level by level, from single
+//! columns upwards (`huhtala1999` walks the same lattice): a set is looked at only if none of its subsets was found.
+//!
+//! Sets that cannot reach the share are not counted at all. There are at most as many unique records as groups, and at
+//! most `groups(X without c) · values(c)` groups by X; both numbers are known from the level below. Pairs are always
+//! counted, because a pair that has as many groups as one of its columns shows that the other is a function of it.
+//!
+//! All sets that share all but their last column are counted from the same partition, by one thread.
+
+use incrowd_core::{Columnar, Error, Progress, Result};
+use rayon::prelude::*;
+
+use super::partition::{Grouping, Scratch, Stripped};
+
+/// What to look for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The positions of the columns that may take part.
+    pub columns: Vec<usize>,
+    /// The share of records that must be unique, from 0 (at least one record) to 1 (all: the set is a key).
+    pub share: f64,
+    /// How many columns a set has at most.
+    pub most: usize,
+}
+
+/// A minimal set of columns that singles out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Combination {
+    /// The positions of its columns, ascending.
+    pub columns: Vec<usize>,
+    /// How many records are unique on it.
+    pub unique: u64,
+}
+
+/// A column whose value follows from another column's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// The column that decides.
+    pub from: usize,
+    /// The column that follows.
+    pub to: usize,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The minimal sets: fewer columns first, then more unique records, then the order of the columns.
+    pub combinations: Vec<Combination>,
+    /// Columns that are functions of another, neither of them constant and neither singling out by itself.
+    pub dependencies: Vec<Dependency>,
+    /// How many sets were counted.
+    pub counted: u64,
+    /// How many records must be unique on a set for it to be found.
+    pub needed: u64,
+}
+
+/// How many unique records make at least that share, and at least one.
+pub fn needed(share: f64, records: u64) -> Result<u64> {
+    if !(0.0..=1.0).contains(&share) {
+        return Err(Error::job("the share of records that are singled out lies between 0 and 1"));
+    }
+    // The product is rounded; the step down and up makes sure that no set is missed for that.
+    let mut least = (share * records as f64).floor() as u64;
+    while (least as f64) < share * records as f64 * (1.0 - 1e-12) {
+        least += 1;
+    }
+    Ok(least.clamp(1, records.max(1)))
+}
+
+/// How many sets of at most `most` of `columns` columns there are.
+pub fn sets(columns: usize, most: usize) -> u128 {
+    let mut sum = 0;
+    let mut of_size = 1;
+    for size in 1..=most.min(columns) {
+        of_size = of_size * (columns - size + 1) as u128 / size as u128;
+        sum += of_size;
+    }
+    sum
+}
+
+/// Searches a table. The progress counts sets.
+pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Result<Found> {
+    let records = table.records as u64;
+    let mut found = Found { needed: needed(search.share, records)?, ..Found::default() };
+    let mut columns = search.columns.clone();
+    columns.sort_unstable();
+    columns.dedup();
+    // The sets of the level below that were not found, in order, with the groups they make.
+    let mut below: Vec<(Vec<usize>, u64)> = vec![(Vec::new(), u64::from(records > 0))];
+    let mut values = vec![0u64; table.columns.len()];
+    for size in 1..=search.most.min(columns.len()) {
+        let candidates = candidates(&below, &columns);
+        progress.step(
+            &format!("sets of {size}"),
+            Some(candidates.iter().map(|(_, last)| last.len() as u64).sum()),
+        );
+        let count = |scratch: &mut Scratch, (prefix, lasts): &(Vec<usize>, Vec<usize>)| {
+            let mut partition = None;
+            let mut counted: Vec<(Vec<usize>, Option<Grouping>)> = Vec::with_capacity(lasts.len());
+            for &last in lasts {
+                let set: Vec<usize> = prefix.iter().copied().chain([last]).collect();
+                let grouping = (size <= 2 || reaches(&set, &below, &values, found.needed)).then(|| {
+                    let partition = partition.get_or_insert_with(|| Stripped::by(table, prefix, scratch));
+                    partition.grouping_with(table, last, scratch)
+                });
+                counted.push((set, grouping));
+            }
+            progress.advance(lasts.len() as u64);
+            counted
+        };
+        let counted: Vec<_> =
+            candidates.par_iter().map_init(Scratch::default, count).flatten_iter().collect();
+        let mut left = Vec::new();
+        for (set, grouping) in counted {
+            found.counted += u64::from(grouping.is_some());
+            match grouping {
+                Some(Grouping { unique, .. }) if unique >= found.needed => {
+                    found.combinations.push(Combination { columns: set, unique });
+                }
+                Some(Grouping { groups, .. }) => {
+                    match set[..] {
+                        [only] => values[only] = groups,
+                        [a, b] => found.dependencies.extend(dependencies(a, b, &values, groups)),
+                        _ => {}
+                    }
+                    left.push((set, groups));
+                }
+                // The bound stands in for the number of groups that was not counted.
+                None => {
+                    let most = bound(&set, &below, &values);
+                    left.push((set, most));
+                }
+            }
+        }
+        below = left;
+    }
+    found.combinations.sort_by(|a, b| {
+        let key = |c: &Combination| (c.columns.len(), u64::MAX - c.unique);
+        key(a).cmp(&key(b)).then_with(|| a.columns.cmp(&b.columns))
+    });
+    Ok(found)
+}
+
+fn groups_of(set: &[usize], below: &[(Vec<usize>, u64)]) -> Option<u64> {
+    below.binary_search_by(|(known, _)| known.as_slice().cmp(set)).ok().map(|at| below[at].1)
+}
+
+/// At most so many groups a set makes.
+fn bound(set: &[usize], below: &[(Vec<usize>, u64)], values: &[u64]) -> u64 {
+    let without = |i: usize| {
+        let rest: Vec<usize> = set.iter().copied().filter(|&c| c != set[i]).collect();
+        groups_of(&rest, below).map_or(u64::MAX, |groups| groups.saturating_mul(values[set[i]].max(1)))
+    };
+    (0..set.len()).map(without).min().unwrap_or(u64::MAX)
+}
+
+fn reaches(set: &[usize], below: &[(Vec<usize>, u64)], values: &[u64], needed: u64) -> bool {
+    bound(set, below, values) >= needed
+}
+
+/// The sets of the next level, all of whose subsets are in `below`, by their first columns.
+fn candidates(below: &[(Vec<usize>, u64)], columns: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let complete = |prefix: &[usize], last: usize| {
+        (0..prefix.len()).all(|left_out| {
+            let rest = prefix.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, &c)| c);
+            let rest: Vec<usize> = rest.chain([last]).collect();
+            groups_of(&rest, below).is_some()
+        })
+    };
+    let lasts = |prefix: &Vec<usize>| {
+        let after = columns.iter().copied().filter(|c| prefix.last().is_none_or(|last| c > last));
+        after.filter(|&last| complete(prefix, last)).collect::<Vec<usize>>()
+    };
+    let all = below.iter().map(|(prefix, _)| (prefix.clone(), lasts(prefix)));
+    all.filter(|(_, lasts)| !lasts.is_empty()).collect()
+}
+
+/// If two columns together make as many groups as one of them, the other is a function of it.
+fn dependencies(a: usize, b: usize, values: &[u64], groups: u64) -> Vec<Dependency> {
+    let (of_a, of_b) = (values[a], values[b]);
+    if of_a < 2 || of_b < 2 {
+        return Vec::new();
+    }
+    let follows = [(a, b, of_a), (b, a, of_b)].into_iter().filter(|&(.., n)| n == groups);
+    follows.map(|(from, to, _)| Dependency { from, to }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::tests::{brute_force, table};
+    use incrowd_core::Silent;
+    use proptest::prelude::*;
+
+    /// Every subset of the columns, looked at one by one.
+    fn twin(rows: &[[u8; 5]], share: f64, most: usize) -> Vec<Combination> {
+        let least = |unique: u64| unique >= 1 && unique as f64 >= share * rows.len() as f64;
+        let set = |bits: u32| (0..5).filter(|c| bits & (1 << c) != 0).collect::<Vec<usize>>();
+        let singles = |bits: u32| least(brute_force(rows, &set(bits)).unique);
+        let minimal = |bits: u32| {
+            (0..5).all(|c| bits & (1 << c) == 0 || bits == (1 << c) || !singles(bits & !(1 << c)))
+        };
+        let sized = |bits: &u32| bits.count_ones() as usize <= most;
+        let found = (1u32..32).filter(sized).filter(|&bits| singles(bits) && minimal(bits));
+        found
+            .map(|bits| Combination { columns: set(bits), unique: brute_force(rows, &set(bits)).unique })
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn the_search_finds_what_brute_force_finds(
+            rows in prop::collection::vec(
+                (0u8..2, 0u8..3, 0u8..4, 0u8..6, 0u8..9).prop_map(|(a, b, c, d, e)| [a, b, c, d, e]), 1..60),
+            share in prop::sample::select(vec![0.0, 0.05, 0.5, 1.0]),
+            most in 1usize..=5,
+        ) {
+            let asked = Search { columns: (0..5).collect(), share, most };
+            let mut found = search(&table(&rows), &asked, &Silent).unwrap().combinations;
+            let mut expected = twin(&rows, share, most);
+            found.sort_by(|a, b| a.columns.cmp(&b.columns));
+            expected.sort_by(|a, b| a.columns.cmp(&b.columns));
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn functions_are_found(rows in prop::collection::vec(prop::array::uniform3(0u8..3), 12..60)) {
+            // The last column is a function of the first.
+            let rows: Vec<[u8; 4]> = rows.iter().map(|r| [r[0], r[1], r[2], u8::from(r[0] > 1)]).collect();
+            let asked = Search { columns: (0..4).collect(), share: 1.0, most: 2 };
+            let found = search(&table(&rows), &asked, &Silent).unwrap().dependencies;
+            for from in 0..4 {
+                for to in (0..4).filter(|&to| to != from) {
+                    let groups = |set: &[usize]| brute_force(&rows, set).groups;
+                    let expected = groups(&[from]) > 1 && groups(&[to]) > 1 && groups(&[from, to]) == groups(&[from]);
+                    prop_assert_eq!(found.contains(&Dependency { from, to }), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_become_numbers_of_records() {
+        for (share, records, expected) in [
+            (0.0, 100, 1),
+            (0.05, 100, 5),
+            (0.05, 101, 6),
+            (1.0, 7, 7),
+            (0.1, 30, 3),
+            (0.3, 10, 3),
+            (0.0, 0, 1),
+        ] {
+            assert_eq!(needed(share, records).unwrap(), expected, "{share} of {records}");
+        }
+        assert!(needed(-0.1, 5).is_err() && needed(1.1, 5).is_err() && needed(f64::NAN, 5).is_err());
+        assert_eq!((sets(12, 3), sets(3, 9), sets(0, 2)), (298, 7, 0));
+    }
+}

@@ -1,0 +1,43 @@
+//! How much of a person a table gives away before anything is done to it.
+//!
+//! Everything here works on a [`Columnar`](incrowd_core::Columnar) table: codes, not texts. [`search`] finds the minimal
+//! sets of columns that single people out, [`group_sizes`] and [`unique_without`] say how unique the records are and which
+//! column makes them so, and [`population`] estimates how many of them are unique among all people the table is a sample
+//! of.
+
+mod combinations;
+mod partition;
+pub mod population;
+mod uniqueness;
+
+pub use combinations::{Combination, Dependency, Found, Search, needed, search, sets};
+pub use partition::Grouping;
+pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::Grouping;
+    use incrowd_core::Columnar;
+    use std::collections::BTreeMap;
+
+    /// Small numbers as a table.
+    pub(crate) fn table<const N: usize>(rows: &[[u8; N]]) -> Columnar {
+        let names: Vec<String> = (0..N).map(|i| format!("c{i}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let digits = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        Columnar::from_records(
+            &names,
+            rows.iter().map(|r| r.iter().map(|&x| Some(digits[x as usize])).collect()),
+        )
+    }
+
+    /// The slow and obvious way to group.
+    pub(crate) fn brute_force<const N: usize>(rows: &[[u8; N]], columns: &[usize]) -> Grouping {
+        let mut groups: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for row in rows {
+            *groups.entry(columns.iter().map(|&c| row[c]).collect()).or_default() += 1;
+        }
+        let unique = groups.values().filter(|&&n| n == 1).count() as u64;
+        Grouping { unique, groups: groups.len() as u64 }
+    }
+}

@@ -1,0 +1,129 @@
+//! How unique are the records on a set of columns, and which column does it?
+
+use incrowd_core::{CodedColumn, Columnar, MISSING};
+use rayon::prelude::*;
+
+use super::partition::{Scratch, Stripped};
+
+/// What can be said of a column by counting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnCounts {
+    /// Different values, the missing one not counted.
+    pub distinct: u64,
+    /// Records whose value is missing.
+    pub missing: u64,
+    /// Records whose value no other record has.
+    pub unique: u64,
+    /// Records that have the most frequent value.
+    pub largest: u64,
+}
+
+impl ColumnCounts {
+    /// Counts a column.
+    pub fn of(column: &CodedColumn) -> ColumnCounts {
+        let counts = column.counts();
+        let present = &counts[1..];
+        ColumnCounts {
+            distinct: present.iter().filter(|&&n| n > 0).count() as u64,
+            missing: counts[MISSING as usize],
+            unique: present.iter().filter(|&&n| n == 1).count() as u64,
+            largest: present.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+/// How many groups have each size: the frequencies of the frequencies, from which population uniqueness is estimated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupSizes {
+    /// Group sizes, ascending, each with the number of groups of that size.
+    pub sizes: Vec<(u64, u64)>,
+}
+
+impl GroupSizes {
+    /// Counts sizes.
+    pub fn new(mut sizes: Vec<u64>) -> GroupSizes {
+        sizes.sort_unstable();
+        let chunks = sizes.chunk_by(|a, b| a == b);
+        GroupSizes { sizes: chunks.map(|same| (same[0], same.len() as u64)).collect() }
+    }
+
+    /// How many groups have that size.
+    pub fn of_size(&self, size: u64) -> u64 {
+        self.sizes.iter().find(|(s, _)| *s == size).map_or(0, |(_, groups)| *groups)
+    }
+
+    /// How many groups there are.
+    pub fn groups(&self) -> u64 {
+        self.sizes.iter().map(|(_, groups)| groups).sum()
+    }
+
+    /// How many records there are.
+    pub fn records(&self) -> u64 {
+        self.sizes.iter().map(|(size, groups)| size * groups).sum()
+    }
+
+    /// How many groups and records have a size from `low` to `high`.
+    pub fn between(&self, low: u64, high: u64) -> (u64, u64) {
+        let within = self.sizes.iter().filter(|(size, _)| (low..=high).contains(size));
+        within.fold((0, 0), |(groups, records), (size, n)| (groups + n, records + size * n))
+    }
+}
+
+/// The sizes of the groups of records that agree on these columns.
+pub fn group_sizes(table: &Columnar, columns: &[usize]) -> GroupSizes {
+    let partition = Stripped::by(table, &by_values(table, columns), &mut Scratch::default());
+    let mut sizes: Vec<u64> = partition.sizes().collect();
+    sizes.extend(std::iter::repeat_n(1, partition.grouping().unique as usize));
+    GroupSizes::new(sizes)
+}
+
+/// For each of these columns: how many records are unique on the others.
+pub fn unique_without(table: &Columnar, columns: &[usize]) -> Vec<u64> {
+    let without = |scratch: &mut Scratch, left_out: &usize| {
+        let others: Vec<usize> = columns.iter().copied().filter(|c| c != left_out).collect();
+        Stripped::by(table, &by_values(table, &others), scratch).grouping().unique
+    };
+    columns.par_iter().map_init(Scratch::default, without).collect()
+}
+
+/// The column with the most values first: then few records are left for the later ones.
+fn by_values(table: &Columnar, columns: &[usize]) -> Vec<usize> {
+    let mut sorted = columns.to_vec();
+    sorted.sort_by_key(|&c| (std::cmp::Reverse(table.columns[c].texts.codes()), c));
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::tests::{brute_force, table};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_column_is_counted_without_its_missing_values() {
+        let cells = [Some("a"), None, Some("b"), Some("a"), None, None];
+        let table = Columnar::from_records(&["x"], cells.map(|cell| vec![cell]));
+        let expected = ColumnCounts { distinct: 2, missing: 3, unique: 1, largest: 2 };
+        assert_eq!(ColumnCounts::of(&table.columns[0]), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn frequencies_of_frequencies_are_those_of_brute_force(
+            rows in prop::collection::vec(prop::array::uniform4(0u8..4), 0..60)
+        ) {
+            let mut groups: BTreeMap<[u8; 3], u64> = BTreeMap::new();
+            rows.iter().for_each(|r| *groups.entry([r[0], r[2], r[3]]).or_default() += 1);
+            let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
+            groups.values().for_each(|&size| *expected.entry(size).or_default() += 1);
+            let sizes = group_sizes(&table(&rows), &[0, 2, 3]);
+            prop_assert_eq!(&sizes.sizes, &expected.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(sizes.records(), rows.len() as u64);
+            prop_assert_eq!(sizes.between(1, u64::MAX), (sizes.groups(), sizes.records()));
+            let without = unique_without(&table(&rows), &[0, 2, 3]);
+            let expected = [[2, 3], [0, 3], [0, 2]].map(|c| brute_force(&rows, &c).unique);
+            prop_assert_eq!(without, expected);
+        }
+    }
+}

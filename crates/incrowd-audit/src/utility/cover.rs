@@ -1,0 +1,159 @@
+//! What a published cell covers: leaves of its column's line, and for numbers an interval.
+
+use incrowd_core::domain::{Numbers, ReadCell};
+use incrowd_core::{Code, Domain};
+
+/// The leaves a cell admits, as intervals of the line that do not touch, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cover {
+    spans: Vec<(u32, u32)>,
+    leaves: u32,
+    /// The interval of numbers it stands for, on a line of numbers.
+    pub(crate) extent: Option<(f64, f64)>,
+    /// How wide it is in the column's own units, where it is a range of numbers or dates.
+    pub(crate) width: Option<f64>,
+    /// Its normalized certainty penalty.
+    pub(crate) ncp: f64,
+}
+
+impl Cover {
+    /// One leaf; `extent` is its number, if it is one.
+    pub(crate) fn leaf(leaf: u32, number: Option<f64>) -> Cover {
+        let extent = number.map(|x| (x, x));
+        Cover { spans: vec![(leaf, leaf)], leaves: 1, extent, width: number.map(|_| 0.0), ncp: 0.0 }
+    }
+
+    /// Every leaf of a line.
+    pub(crate) fn everything(leaves: u32, extent: Option<(f64, f64)>) -> Cover {
+        let width = extent.map(|(lo, hi)| hi - lo);
+        let ncp = f64::from(u8::from(leaves > 1));
+        Cover { spans: vec![(0, leaves.saturating_sub(1))], leaves, extent, width, ncp }
+    }
+
+    /// What a cell of a quasi-identifier covers.
+    pub(crate) fn of_cell(domain: &Domain, cell: &ReadCell) -> Cover {
+        let all = domain.leaves();
+        let ncp = domain.cell_ncp(cell);
+        let cover = match (cell, domain) {
+            (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
+                let values = values(line.numbers());
+                let first = values.partition_point(|v| v < lo);
+                let after = values.partition_point(|v| v <= hi);
+                let span = if first < after {
+                    (first as u32, after as u32 - 1)
+                } else {
+                    // A cell between two values of the original, such as a mean: it stands for the nearer one.
+                    nearest(&values, (lo + hi) / 2.0)
+                };
+                let mut cover = Cover::of_spans(vec![span]);
+                (cover.extent, cover.width) = (Some((*lo, *hi)), Some(hi - lo));
+                cover
+            }
+            (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => {
+                let (lo, hi) = taxonomy.span(*node);
+                let mut cover = Cover::of_spans(vec![(lo.0, hi.0)]);
+                cover.width = taxonomy.extents().map(|e| e.of_node[node.index()]).map(|(lo, hi)| hi - lo);
+                cover
+            }
+            (ReadCell::OneOf(codes), _) => Cover::of_codes(codes),
+            (ReadCell::Missing, _) => Cover::of_spans(vec![(all - 1, all - 1)]),
+            (_, Domain::Numbers(line)) => Cover::everything(all, Some(line.domain())),
+            (_, Domain::Taxonomy(taxonomy)) => {
+                let mut cover = Cover::everything(all, None);
+                cover.width = taxonomy.extents().map(|e| e.domain.1 - e.domain.0);
+                cover
+            }
+            _ => Cover::everything(all, None),
+        };
+        Cover { ncp, ..cover }
+    }
+
+    fn of_codes(codes: &[Code]) -> Cover {
+        let mut codes: Vec<u32> = codes.iter().map(|code| code.0).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let mut spans: Vec<(u32, u32)> = Vec::new();
+        for code in codes {
+            match spans.last_mut() {
+                Some((_, last)) if *last + 1 == code => *last = code,
+                _ => spans.push((code, code)),
+            }
+        }
+        Cover::of_spans(spans)
+    }
+
+    fn of_spans(spans: Vec<(u32, u32)>) -> Cover {
+        let leaves = spans.iter().map(|(lo, hi)| hi - lo + 1).sum();
+        Cover { spans, leaves, extent: None, width: None, ncp: 0.0 }
+    }
+
+    /// How many leaves it covers.
+    pub(crate) fn leaves(&self) -> u32 {
+        self.leaves
+    }
+
+    /// The intervals, first and last leaf included.
+    pub(crate) fn spans(&self) -> &[(u32, u32)] {
+        &self.spans
+    }
+
+    /// How many of its leaves lie between two leaves, both included.
+    pub(crate) fn overlap(&self, (first, last): (u32, u32)) -> u32 {
+        let common = |&(lo, hi): &(u32, u32)| (hi.min(last) + 1).saturating_sub(lo.max(first));
+        self.spans.iter().map(common).sum()
+    }
+}
+
+/// The numbers of a line in order.
+pub(crate) fn values(numbers: &Numbers) -> Vec<f64> {
+    match numbers {
+        Numbers::Integers(v) => v.iter().map(|&n| n as f64).collect(),
+        Numbers::Reals(v) => v.clone(),
+        Numbers::Dates(v) => v.iter().map(|&n| f64::from(n)).collect(),
+    }
+}
+
+fn nearest(values: &[f64], x: f64) -> (u32, u32) {
+    let after = values.partition_point(|v| *v < x).min(values.len().saturating_sub(1));
+    let nearer = if after > 0 && x - values[after - 1] <= values[after] - x { after - 1 } else { after };
+    (nearer as u32, nearer as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::{ColumnSpec, FoldedColumn, Kind};
+
+    fn domain(texts: &[&str], kind: Kind) -> Domain {
+        let texts = std::iter::once("").chain(texts.iter().copied()).map(str::to_owned).collect();
+        let column = FoldedColumn { name: "x".into(), texts };
+        let spec = ColumnSpec { kind: Some(kind), ..ColumnSpec::default() };
+        Domain::build(&column, &spec, None).unwrap().0
+    }
+
+    fn cover(domain: &Domain, text: &str) -> Cover {
+        Cover::of_cell(domain, &domain.read(text).unwrap())
+    }
+
+    #[test]
+    fn a_range_covers_the_values_of_the_original_in_it() {
+        let ages = domain(&["20", "25", "40"], Kind::Numeric);
+        let range = cover(&ages, "[21, 40]");
+        assert_eq!(
+            (range.spans(), range.extent, range.width),
+            (&[(1, 2)][..], Some((21.0, 40.0)), Some(19.0))
+        );
+        assert_eq!(cover(&ages, "*").leaves(), 3);
+        assert_eq!(cover(&ages, "31").spans(), [(1, 1)]);
+        assert_eq!(cover(&ages, "[33, 34]").spans(), [(2, 2)]);
+        assert_eq!(cover(&ages, "99").spans(), [(2, 2)]);
+    }
+
+    #[test]
+    fn a_set_may_have_gaps() {
+        let towns = domain(&["a", "b", "c", "d"], Kind::Text);
+        let set = cover(&towns, "{a, b, d}");
+        assert_eq!((set.spans(), set.leaves()), (&[(0, 1), (3, 3)][..], 3));
+        assert_eq!((set.overlap((1, 3)), set.overlap((2, 2)), set.overlap((0, 3))), (2, 0, 3));
+    }
+}

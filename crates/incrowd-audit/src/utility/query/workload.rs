@@ -1,0 +1,93 @@
+//! Random queries: the same seed asks the same questions of the same original.
+
+use incrowd_core::{Error, Result};
+
+use super::super::comparison::{Comparison, Line, Part};
+use super::super::dice::Dice;
+
+/// What kind of queries to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// How many.
+    pub queries: usize,
+    /// The seed. It protects nobody and is printed.
+    pub seed: u64,
+    /// Expected selectivity θ: the share of the records a query would select if records lay evenly.
+    pub selectivity: f64,
+    /// Dimensionality λ: how many quasi-identifiers a query has ranges on.
+    pub dimensions: usize,
+}
+
+impl Default for Workload {
+    fn default() -> Workload {
+        Workload { queries: 1000, seed: 1, selectivity: 0.05, dimensions: 3 }
+    }
+}
+
+/// A range on one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Side {
+    /// Numbers between these, both included.
+    Between(f64, f64),
+    /// Leaves between these, both included.
+    Leaves(u32, u32),
+}
+
+/// A question: how many records are in all of these?
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Query {
+    /// Quasi-identifiers with their ranges.
+    pub(super) sides: Vec<(usize, Side)>,
+    /// A column published as it is, and which of its leaves are meant.
+    pub(super) values: Option<(usize, Vec<bool>)>,
+}
+
+impl Workload {
+    /// Draws the queries. Each of the λ sides and the sensitive predicate, if there is one, spans the same share of its
+    /// domain, so that the product of the shares is θ.
+    pub(super) fn draw(&self, comparison: &Comparison) -> Result<Vec<Query>> {
+        if self.queries == 0 || self.dimensions == 0 {
+            return Err(Error::job("a workload needs at least one query with at least one range"));
+        }
+        if !(self.selectivity > 0.0 && self.selectivity <= 1.0) {
+            return Err(Error::job("the selectivity of queries is a share above 0, at most 1"));
+        }
+        let sensitive: Vec<usize> =
+            (0..comparison.lines.len()).filter(|&at| comparison.lines[at].part == Part::Sensitive).collect();
+        let dimensions = self.dimensions.min(comparison.quasi);
+        let predicates = dimensions + usize::from(!sensitive.is_empty());
+        let share = self.selectivity.powf(1.0 / predicates as f64);
+        let mut dice = Dice::new(self.seed);
+        let draw = |_| {
+            let columns = dice.choose(dimensions, comparison.quasi);
+            let sides = columns.into_iter().map(|at| (at, side(&comparison.lines[at], share, &mut dice)));
+            let sides = sides.collect();
+            let values = (!sensitive.is_empty()).then(|| {
+                let at = sensitive[dice.below(sensitive.len())];
+                let leaves = comparison.lines[at].leaves as usize;
+                let mut meant = vec![false; leaves];
+                dice.choose(part_of(leaves, share), leaves).into_iter().for_each(|leaf| meant[leaf] = true);
+                (at, meant)
+            });
+            Query { sides, values }
+        };
+        Ok((0..self.queries).map(draw).collect())
+    }
+}
+
+fn part_of(leaves: usize, share: f64) -> usize {
+    ((leaves as f64 * share).ceil() as usize).clamp(1, leaves)
+}
+
+fn side(line: &Line, share: f64, dice: &mut Dice) -> Side {
+    if line.numbers.is_some() {
+        let (min, max) = line.range;
+        let length = (max - min) * share;
+        let from = min + (max - min - length) * dice.unit();
+        return Side::Between(from, from + length);
+    }
+    let leaves = line.leaves as usize;
+    let count = part_of(leaves, share);
+    let first = dice.below(leaves - count + 1);
+    Side::Leaves(first as u32, (first + count - 1) as u32)
+}

@@ -1,0 +1,35 @@
+//! Total variation between the original and what a reader reconstructs.
+//!
+//! Paper: `levin2009`, the definition of total variation distance: with p the original's distribution and q the
+//! reconstructed one, `½ Σ |p − q|`.
+
+use super::{Better, Card};
+
+pub(super) const CARD: Card = Card {
+    name: "total_variation",
+    paper: "levin2009",
+    about: "Total variation distance: the share of people who would have to be moved to another value to turn the \
+            reconstructed column, or pair of columns, into the original. 0 is the original, 1 has nothing in common \
+            with it.",
+    limits: "Every wrong value counts alike, near or far. It says how well a distribution is kept, not how well a person is \
+             described.",
+    better: Better::Lower,
+};
+
+/// `½ Σ |p − q|`.
+pub(super) fn total_variation(original: &[f64], reconstructed: &[f64]) -> f64 {
+    let sum: f64 = original.iter().zip(reconstructed).map(|(p, q)| (p - q).abs()).sum();
+    (sum / 2.0).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        assert_eq!(total_variation(&[0.5, 0.5], &[0.5, 0.5]), 0.0);
+        assert_eq!(total_variation(&[1.0, 0.0], &[0.0, 1.0]), 1.0);
+        assert_eq!(total_variation(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]), 0.25);
+    }
+}

@@ -1,0 +1,247 @@
+//! The measures against their definitions, record by record and with the links a release does not have.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::small::{NAMES, Person, QUASI, admits, compare, domain, people, starred, untouched};
+use super::*;
+use incrowd_core::Silent;
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+/// `Σ −log₂ (p(v) / p(S))` over linked records; S is everything for a suppressed one.
+fn linked_entropy(people: &[Person], column: usize) -> f64 {
+    let count =
+        |test: &dyn Fn(&String) -> bool| people.iter().filter(|p| test(&p.values[column])).count() as f64;
+    let cost = |p: &Person| {
+        let own = count(&|v| *v == p.values[column]);
+        let admitted = match &p.cells {
+            Some(cells) => {
+                let set = admits(people, column, &cells[column]);
+                count(&|v| set.contains(v))
+            }
+            None => people.len() as f64,
+        };
+        -(own / admitted).log2()
+    };
+    people.iter().map(cost).sum()
+}
+
+/// The distribution over pairs of values, original and reconstructed; a single column is a pair with itself left out.
+fn spread(people: &[Person], columns: &[usize]) -> (BTreeMap<Vec<String>, f64>, BTreeMap<Vec<String>, f64>) {
+    let (mut original, mut release) = (BTreeMap::new(), BTreeMap::new());
+    let published = people.iter().filter(|p| p.cells.is_some()).count() as f64;
+    for p in people {
+        let key: Vec<String> = columns.iter().map(|&c| p.values[c].clone()).collect();
+        *original.entry(key).or_insert(0.0) += 1.0 / people.len() as f64;
+        let Some(cells) = &p.cells else { continue };
+        let mut keys: Vec<(Vec<String>, f64)> = vec![(Vec::new(), 1.0 / published)];
+        for &c in columns {
+            let set = admits(people, c, &cells[c]);
+            let with = |(key, mass): (Vec<String>, f64)| {
+                let each = mass / set.len() as f64;
+                set.iter().map(|v| ([key.clone(), vec![v.clone()]].concat(), each)).collect::<Vec<_>>()
+            };
+            keys = keys.into_iter().flat_map(with).collect();
+        }
+        for (key, mass) in keys {
+            *release.entry(key).or_insert(0.0) += mass;
+        }
+    }
+    (original, release)
+}
+
+fn distances(people: &[Person], columns: &[usize]) -> (f64, f64) {
+    let (p, q) = spread(people, columns);
+    let at = |map: &BTreeMap<Vec<String>, f64>, key: &Vec<String>| map.get(key).copied().unwrap_or(0.0);
+    let kl = p.iter().map(|(key, p)| p * (p / at(&q, key)).ln()).sum();
+    let keys: std::collections::BTreeSet<_> = p.keys().chain(q.keys()).collect();
+    let tv = keys.into_iter().map(|key| (at(&p, key) - at(&q, key)).abs()).sum::<f64>() / 2.0;
+    (kl, tv)
+}
+
+/// V from the definition, a table as a map.
+fn v(table: &BTreeMap<Vec<String>, f64>) -> f64 {
+    let (mut rows, mut columns) = (BTreeMap::new(), BTreeMap::new());
+    for (key, mass) in table {
+        *rows.entry(&key[0]).or_insert(0.0) += mass;
+        *columns.entry(&key[1]).or_insert(0.0) += mass;
+    }
+    let least = rows.len().min(columns.len());
+    let mut chi = 0.0;
+    for (row, a) in &rows {
+        for (column, b) in &columns {
+            let have = table.get(&vec![(*row).clone(), (*column).clone()]).copied().unwrap_or(0.0);
+            chi += (have - a * b) * (have - a * b) / (a * b);
+        }
+    }
+    if least < 2 { 0.0 } else { (chi / (least - 1) as f64).sqrt() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn entropy_without_links_is_that_of_linked_records(people in people()) {
+        let comparison = compare(&people);
+        let mut sum = 0.0;
+        for (c, column) in columns(&comparison).iter().enumerate() {
+            let linked = linked_entropy(&people, c);
+            prop_assert!(close(column.entropy.bits, linked), "{} {} {linked}", NAMES[c], column.entropy.bits);
+            sum += if c < QUASI { linked } else { 0.0 };
+        }
+        let all = non_uniform_entropy(&comparison);
+        prop_assert!(close(all.bits, sum));
+        prop_assert!((0.0..=1.0 + 1e-9).contains(&all.share()), "{}", all.share());
+    }
+
+    #[test]
+    fn distances_of_columns_are_those_of_spread_records(people in people()) {
+        for (c, column) in columns(&compare(&people)).iter().enumerate() {
+            let (kl, tv) = distances(&people, &[c]);
+            prop_assert!(close(column.kl_divergence, kl), "{} {} {kl}", NAMES[c], column.kl_divergence);
+            prop_assert!(close(column.total_variation, tv), "{} {} {tv}", NAMES[c], column.total_variation);
+            prop_assert_eq!(column.lost_values > 0, kl.is_infinite());
+            let cells: std::collections::BTreeSet<_> =
+                people.iter().filter_map(|p| p.cells.as_ref()).map(|cells| &cells[c]).collect();
+            prop_assert_eq!(column.cells, cells.len() as u64);
+        }
+    }
+
+    #[test]
+    fn pairs_are_those_of_spread_records(people in people()) {
+        for pair in pairs(&compare(&people)) {
+            let at = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
+            let columns = [at(&pair.columns.0), at(&pair.columns.1)];
+            let (kl, tv) = distances(&people, &columns);
+            prop_assert!(close(pair.kl_divergence, kl) && close(pair.total_variation, tv), "{pair:?} {kl} {tv}");
+            let (p, q) = spread(&people, &columns);
+            prop_assert!(close(pair.original, v(&p)), "{pair:?} {}", v(&p));
+            prop_assert!(close(pair.reconstructed, v(&q)), "{pair:?} {}", v(&q));
+        }
+    }
+
+    #[test]
+    fn an_untouched_table_loses_nothing(people in people()) {
+        let comparison = compare(&untouched(&people));
+        for column in columns(&comparison) {
+            prop_assert_eq!((column.ncp, column.entropy.share()), (0.0, 0.0));
+            prop_assert_eq!((column.kl_divergence, column.total_variation), (0.0, 0.0));
+            prop_assert_eq!(column.mean_width.unwrap_or(0.0), 0.0);
+        }
+        for pair in pairs(&comparison) {
+            prop_assert_eq!(pair.original, pair.reconstructed);
+            prop_assert_eq!((pair.kl_divergence, pair.total_variation), (0.0, 0.0));
+        }
+        let workload = Workload { queries: 50, ..Workload::default() };
+        let asked = query_error(&comparison, &workload, &Silent).unwrap();
+        prop_assert_eq!(asked.all.bounded_mean, Some(0.0));
+        prop_assert_eq!(asked.all.mean.unwrap_or(0.0), 0.0);
+    }
+
+    #[test]
+    fn a_table_of_stars_has_lost_everything(people in people()) {
+        let people = starred(&people);
+        let comparison = compare(&people);
+        for (c, column) in columns(&comparison)[..QUASI].iter().enumerate() {
+            let (p, _) = spread(&people, &[c]);
+            let entropy: f64 = p.values().map(|p| -p * p.ln()).sum();
+            // Against an even spread, the divergence is what is missing to the greatest entropy.
+            let leaves = domain(&people, c).len() as f64;
+            prop_assert!(close(column.kl_divergence, leaves.ln() - entropy), "{column:?}");
+            prop_assert!(close(column.entropy.share(), f64::from(u8::from(p.len() > 1))), "{column:?}");
+            prop_assert_eq!(column.ncp, f64::from(u8::from(leaves > 1.0)));
+        }
+        for pair in pairs(&comparison).iter().filter(|p| p.columns.0 != "disease") {
+            prop_assert!(pair.reconstructed.abs() < 1e-6, "{pair:?}");
+        }
+    }
+}
+
+/// People whose disease follows from their age: gout from 30.
+fn by_age(count: u32, cell: impl Fn(u32) -> String) -> Vec<Person> {
+    let person = |i: u32| {
+        let age = 20 + (i * 7) % 25;
+        let disease = if age >= 30 { "gout" } else { "flu" };
+        let values = [age.to_string(), "Ayr".into(), "nurse".into(), disease.into()];
+        let cells = [cell(age), "*".into(), "*".into(), disease.into()];
+        Person { values, cells: Some(cells) }
+    };
+    (0..count).map(person).collect()
+}
+
+fn predict(people: &[Person]) -> Classification {
+    let task = Task { target: Some("disease".into()), seed: 7 };
+    classify(&compare(people), &task, &Silent).unwrap().unwrap()
+}
+
+#[test]
+fn an_untouched_table_teaches_as_well_as_the_original() {
+    // Noise, so that the scores are not all 1.
+    let mut people = by_age(400, |age| age.to_string());
+    for (i, p) in people.iter_mut().enumerate().filter(|(i, _)| i % 5 == 0) {
+        p.values[3] = if i % 2 == 0 { "flu".into() } else { "gout".into() };
+    }
+    let c = predict(&untouched(&people));
+    assert_eq!(c.from_release, c.from_originals);
+    assert!(c.from_originals.accuracy > 0.85 && c.from_originals.accuracy < 1.0, "{c:?}");
+    assert!(c.from_originals.auc.unwrap() > 0.85, "{c:?}");
+}
+
+#[test]
+fn stars_teach_what_is_most_common() {
+    let c = predict(&starred(&by_age(300, |age| age.to_string())));
+    assert_eq!((c.from_release.accuracy, c.from_release.auc), (c.majority.accuracy, Some(0.5)));
+    assert_eq!(c.from_release.balanced_accuracy, 0.5);
+    assert_eq!(c.from_originals.accuracy, 1.0);
+    assert!((c.majority.accuracy - 0.6).abs() < 0.1, "{c:?}");
+}
+
+#[test]
+fn ranges_that_keep_the_boundary_teach_it_and_others_do_not() {
+    let kept = predict(&by_age(300, |age| if age < 30 { "[20, 29]" } else { "[30, 44]" }.to_owned()));
+    assert_eq!(kept.from_release.accuracy, 1.0);
+    let blurred = predict(&by_age(300, |age| if age < 35 { "[20, 34]" } else { "[35, 44]" }.to_owned()));
+    assert!(blurred.from_release.accuracy < 0.9, "{blurred:?}");
+    assert!(blurred.from_release.accuracy > 0.5, "{blurred:?}");
+}
+
+#[test]
+fn several_classes_are_told_apart() {
+    let mut people = by_age(600, |age| age.to_string());
+    for p in &mut people {
+        let age: u32 = p.values[0].parse().unwrap();
+        p.values[3] = ["flu", "cold", "gout"][(age as usize - 20) / 9].to_owned();
+    }
+    let c = predict(&untouched(&people));
+    assert_eq!((c.classes, c.from_release.accuracy, c.from_release.auc), (3, 1.0, None));
+}
+
+#[test]
+fn targets_that_make_no_sense_are_refused() {
+    let people = by_age(60, |age| age.to_string());
+    let comparison = compare(&people);
+    let ask = |name: &str| {
+        classify(&comparison, &Task { target: Some(name.into()), seed: 1 }, &Silent).unwrap_err().to_string()
+    };
+    assert!(ask("age").contains("quasi-identifier"));
+    assert!(ask("diseese").contains("no column `diseese`"));
+    let mut same = people;
+    same.iter_mut().for_each(|p| p.values[3] = "flu".into());
+    let comparison = compare(&untouched(&same));
+    let task = Task { target: Some("disease".into()), seed: 1 };
+    assert!(classify(&comparison, &task, &Silent).unwrap_err().to_string().contains("one value"));
+    assert_eq!(classify(&comparison, &Task { target: None, seed: 1 }, &Silent).unwrap(), None);
+}
+
+#[test]
+fn a_cell_that_covers_nobody_is_refused_without_showing_it() {
+    let mut people = by_age(5, |age| age.to_string());
+    people[0].cells.as_mut().unwrap()[2] = "baker".into();
+    let refused = std::panic::catch_unwind(|| compare(&people)).unwrap_err();
+    let text = refused.downcast_ref::<String>().unwrap();
+    assert!(text.contains("`job`") && text.contains("covers no value") && !text.contains("baker"), "{text}");
+}

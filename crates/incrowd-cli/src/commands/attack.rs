@@ -1,0 +1,222 @@
+//! `incrowd attack`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use incrowd::job::PopulationJob;
+use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
+
+use crate::args::AttackArgs;
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, groups, number, say, table, thousands};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let mut typed = Typed::new(&args.table)?;
+    typed.judge_release(&args.table, args.manifest.as_ref());
+    typed.job.input.paths = vec![args.release.clone()];
+    if let Some(path) = &args.population {
+        typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
+    }
+    spare_inputs(args)?;
+    let request = AttackRequest {
+        job: typed.job.clone(),
+        external: args.external.clone(),
+        second: args.second.clone(),
+        only: args.only.clone(),
+        thresholds: thresholds(&args.threshold)?,
+        limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,
+        epsilon: args.epsilon.iter().map(|text| epsilon(text)).collect::<Result<_>>()?,
+    };
+    let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    if let Some(path) = &args.details {
+        incrowd::write_file(path, &report.details())?;
+    }
+    if talk.json {
+        talk.print_json(&report.to_json());
+    } else {
+        print(&report, &args.release.display().to_string());
+        if let Some(path) = &args.details {
+            print_private(&report, &path.display().to_string());
+        }
+    }
+    Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+/// The details must not take the place of a table that is read.
+fn spare_inputs(args: &AttackArgs) -> Result<()> {
+    let place = |path: &PathBuf| path.canonicalize().ok();
+    let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
+    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref()]).flatten();
+    let details = args.details.as_ref().and_then(place);
+    if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
+        return Err(
+            Error::job("the details would overwrite a file that is read").help("choose another --details")
+        );
+    }
+    Ok(())
+}
+
+fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {
+    let read = |text: &String| {
+        let pair = text.split_once('=').and_then(|(name, x)| Some((name.to_owned(), x.trim().parse().ok()?)));
+        pair.ok_or_else(|| Error::job(format!("--threshold {text}: write --threshold homogeneity=0.8")))
+    };
+    given.iter().map(read).collect()
+}
+
+/// Reads `prosecutor=0.1` or `prosecutor.average=0.05`.
+fn limit(text: &str) -> Result<Limit> {
+    let malformed = || {
+        Error::job(format!(
+            "--limit {text}: write --limit prosecutor=0.1, or --limit prosecutor.average=0.05"
+        ))
+    };
+    let (name, most) = text.split_once('=').ok_or_else(malformed)?;
+    let most: f64 = most.trim().parse().ok().filter(|x: &f64| *x >= 0.0).ok_or_else(malformed)?;
+    let (attack, quantity) = match name.split_once('.') {
+        None => (name, None),
+        Some((attack, word)) => match Quantity::ALL.iter().find(|(known, _)| *known == word) {
+            Some((_, quantity)) => (attack, Some(*quantity)),
+            None => {
+                return Err(Error::job(format!("--limit {text}: there is no number `{word}`"))
+                    .help_near(word, Quantity::ALL.iter().map(|(known, _)| *known)));
+            }
+        },
+    };
+    Ok(Limit { attack: attack.to_owned(), quantity, most })
+}
+
+/// Reads `income=500` or `income=5%`.
+fn epsilon(text: &str) -> Result<(String, Epsilon)> {
+    let read = text.split_once('=').and_then(|(column, word)| {
+        let epsilon = match word.trim().strip_suffix('%') {
+            Some(percent) => Epsilon::Relative(percent.trim().parse::<f64>().ok()? / 100.0),
+            None => Epsilon::Absolute(word.trim().parse().ok()?),
+        };
+        Some((column.to_owned(), epsilon))
+    });
+    read.ok_or_else(|| {
+        Error::job(format!("--epsilon {text}: write --epsilon income=500 or --epsilon income=5%"))
+    })
+}
+
+fn print(report: &AttackReport, path: &str) {
+    say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
+    say!("\nmay be published\n");
+    if !report.attacked.is_empty() {
+        say!("{}\n", findings(report));
+        for line in legend(report) {
+            say!("{line}");
+        }
+        say!("\npeople by risk\n");
+        bands(report).into_iter().for_each(|text| say!("{text}\n"));
+    }
+    let facts: Vec<Vec<String>> = report.attacked.iter().flat_map(|a| facts(&a.finding)).collect();
+    if !facts.is_empty() {
+        say!("{}\n", table(facts));
+    }
+    for attacked in &report.attacked {
+        for note in &attacked.finding.notes {
+            say!("note     {}: {note}", title(&attacked.finding));
+        }
+    }
+    for skipped in &report.skipped {
+        let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
+        say!("not run  {}{column}: {}", skipped.attack, skipped.why);
+    }
+    for attacked in &report.attacked {
+        for limit in &attacked.limits {
+            let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
+            let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
+            say!("limit    {}   {holds}   {what} is {have}, at most {most}", title(&attacked.finding));
+        }
+    }
+}
+
+fn title(finding: &Finding) -> String {
+    match &finding.column {
+        Some(column) => format!("{} of {column}", finding.attack),
+        None => finding.attack.to_owned(),
+    }
+}
+
+fn findings(report: &AttackReport) -> String {
+    let header = ["attack", "worst", "average", "at risk", "of", "share", "if risk"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for attacked in &report.attacked {
+        let finding = &attacked.finding;
+        rows.push(vec![
+            title(finding),
+            number(finding.worst),
+            number(finding.average),
+            thousands(finding.at_risk),
+            format!("{} {}", thousands(finding.of), finding.people),
+            format!("{:.1} %", 100.0 * finding.share()),
+            finding.alarm.clone(),
+        ]);
+    }
+    table(rows)
+}
+
+/// What the risk of each attack is.
+fn legend(report: &AttackReport) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for attacked in &report.attacked {
+        let line = format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// How many people have which risk, one table for each way of counting.
+fn bands(report: &AttackReport) -> Vec<String> {
+    let labels = |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
+    let mut tables: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
+    for finding in report.attacked.iter().map(|attacked| &attacked.finding) {
+        let mut row = vec![title(finding)];
+        row.extend(finding.bands.iter().map(|band| thousands(band.people)));
+        match tables.iter_mut().find(|(known, _)| *known == labels(finding)) {
+            Some((_, rows)) => rows.push(row),
+            None => tables.push((labels(finding), vec![row])),
+        }
+    }
+    let with_header = |(labels, rows): (Vec<&str>, Vec<Vec<String>>)| {
+        let header = std::iter::once("risk").chain(labels).map(str::to_owned).collect();
+        table(std::iter::once(header).chain(rows).collect())
+    };
+    tables.into_iter().map(with_header).collect()
+}
+
+fn facts(finding: &Finding) -> Vec<Vec<String>> {
+    finding
+        .facts
+        .iter()
+        .map(|fact| vec![format!("{}: {}", title(finding), fact.about), number(fact.value)])
+        .collect()
+}
+
+fn print_private(report: &AttackReport, path: &str) {
+    say!("\nfor the data owner only\n");
+    for attacked in &report.attacked {
+        let exposed = report.exposed(&attacked.finding);
+        if exposed.is_empty() {
+            continue;
+        }
+        say!("most exposed to {}", title(&attacked.finding));
+        for group in exposed {
+            let cells: Vec<String> =
+                group.cells.iter().map(|(name, cell)| format!("{name} {cell}")).collect();
+            say!(
+                "  {:>8}  {:>7} records   {}",
+                number(group.risk),
+                thousands(group.records),
+                cells.join(", ")
+            );
+        }
+    }
+    say!("\ndetails  {path}   every released row with its risks");
+}

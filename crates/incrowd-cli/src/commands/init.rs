@@ -1,0 +1,81 @@
+//! `incrowd init`
+
+use std::process::ExitCode;
+
+use incrowd::Error;
+use incrowd::job::RoleName;
+use incrowd::profile::{InitOptions, Profile, init};
+use serde_json::json;
+
+use crate::args::InitArgs;
+use crate::failure::Failure;
+use crate::print::{Talk, say};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let file = args.output.display().to_string();
+    // Said before any reading: a long look at a table that ends with a refusal would be unkind.
+    if args.output.exists() && !args.force {
+        return Err(Error::job(format!("`{file}` is there already"))
+            .help("choose another file with -o, or replace it with --force")
+            .into());
+    }
+    let input = super::profile::input(&args.look)?;
+    let same = |path: &std::path::PathBuf| matches!((path.canonicalize(), args.output.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if input.paths.iter().any(same) {
+        return Err(Error::job("the job file would overwrite the table").into());
+    }
+    let given = [
+        (&args.quasi, RoleName::Quasi),
+        (&args.sensitive, RoleName::Sensitive),
+        (&args.identifier, RoleName::Identifier),
+        (&args.passthrough, RoleName::Passthrough),
+        (&args.drop, RoleName::Drop),
+    ];
+    let roles: Vec<(String, RoleName)> = given
+        .into_iter()
+        .flat_map(|(names, role)| names.iter().map(move |name| (name.clone(), role)))
+        .collect();
+    for (i, (name, _)) in roles.iter().enumerate() {
+        if roles[..i].iter().any(|(other, _)| other == name) {
+            return Err(Error::job(format!("column `{name}` is given two roles")).into());
+        }
+    }
+    let options = InitOptions { input, roles, k: args.k, job: args.output.clone() };
+    let draft = init(&options, &Bar::new(talk))?;
+    incrowd::write_file(&args.output, draft.text.as_bytes())?;
+    let columns = by_role(&draft.profile);
+    if talk.json {
+        let names: serde_json::Map<String, serde_json::Value> =
+            columns.iter().map(|(role, names)| ((*role).to_owned(), json!(names))).collect();
+        talk.print_json(&json!({
+            "job": file,
+            "records": draft.profile.records,
+            "private": { "columns": names, "unsure": unsure(&draft.profile) },
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    say!("job      {file}");
+    for (role, names) in columns {
+        say!("{role:<11} {}", names.join(", "));
+    }
+    let doubts = unsure(&draft.profile);
+    if !doubts.is_empty() {
+        talk.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
+    }
+    talk.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn by_role(profile: &Profile) -> Vec<(&'static str, Vec<&str>)> {
+    let with = |role: RoleName| {
+        let columns = profile.columns.iter().filter(move |c| c.proposal.role == role);
+        columns.map(|c| c.name.as_str()).collect::<Vec<_>>()
+    };
+    let all = RoleName::ALL.iter().map(|(name, role)| (*name, with(*role)));
+    all.filter(|(_, names)| !names.is_empty()).collect()
+}
+
+fn unsure(profile: &Profile) -> Vec<&str> {
+    profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.as_str()).collect()
+}

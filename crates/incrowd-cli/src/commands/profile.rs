@@ -1,0 +1,238 @@
+//! `incrowd profile`
+
+use std::process::ExitCode;
+
+use incrowd::profile::{Profile, SIZES, Uniqueness};
+use incrowd::risk::population::{ESTIMATORS, Population, Sampling};
+use incrowd::{Error, ProfileOptions};
+
+use crate::args::{LookArgs, ProfileArgs};
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, say, table, thousands};
+use crate::progress::Bar;
+
+/// How many sets of columns the text shows; JSON has all.
+const SHOWN: usize = 20;
+
+pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let sampling = match (args.population_size, args.sampling_fraction) {
+        (Some(size), _) => Some(Sampling::PopulationSize(size)),
+        (None, fraction) => fraction.map(Sampling::Fraction),
+    };
+    let options = ProfileOptions {
+        input: input(&args.look)?,
+        columns: args.columns.clone(),
+        roles: Vec::new(),
+        quasi: args.quasi.clone(),
+        sampling,
+        share: args.share,
+        most: args.max_columns,
+    };
+    let profile = incrowd::profile(&options, &Bar::new(talk))?;
+    if talk.json {
+        talk.print_json(&profile.to_json());
+    } else {
+        print(&profile);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which table, and how to read it.
+pub(crate) fn input(args: &LookArgs) -> Result<incrowd::job::Input, Failure> {
+    if args.tables.is_empty() {
+        return Err(Error::job("no table is given").help("name a file: incrowd profile people.csv").into());
+    }
+    let flags = crate::args::TableArgs {
+        missing: args.missing.clone(),
+        delimiter: args.delimiter.clone(),
+        format: args.format.clone(),
+        ..crate::args::TableArgs::default()
+    };
+    let mut input = Typed::new(&flags)?.job.input;
+    input.paths.clone_from(&args.tables);
+    Ok(input)
+}
+
+/// A share of all records.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        p if p == 0.0 => "0 %".to_owned(),
+        p if p == 100.0 => "100 %".to_owned(),
+        p if p < 0.01 => "<0.01 %".to_owned(),
+        p if p < 1.0 => format!("{p:.2} %"),
+        // Nearly all is not all.
+        p if p > 99.9 => ">99.9 %".to_owned(),
+        p => format!("{p:.1} %"),
+    }
+}
+
+fn print(profile: &Profile) {
+    say!("may be published");
+    say!("  {} records, {} columns\n", thousands(profile.records), profile.table_columns);
+    say!("for the data owner only: what follows describes people who are not protected yet\n");
+    columns(profile);
+    roles(profile);
+    sets(profile);
+    match &profile.uniqueness {
+        Some(uniqueness) => unique(profile, uniqueness),
+        None => say!(
+            "\nno column looks like a quasi-identifier; name them with --quasi to see how unique people are"
+        ),
+    }
+    match &profile.population {
+        Some(population) => estimates(population),
+        None => say!(
+            "\npopulation: give --sampling-fraction or --population-size to estimate who is unique in it"
+        ),
+    }
+}
+
+fn columns(profile: &Profile) {
+    let head = ["column", "kind", "distinct", "missing", "unique", "most frequent"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for column in &profile.columns {
+        let counts = &column.counts;
+        rows.push(vec![
+            column.name.clone(),
+            column.kind.name().to_owned(),
+            thousands(counts.distinct),
+            percent(profile.share_of(counts.missing)),
+            percent(profile.share_of(counts.unique)),
+            percent(profile.share_of(counts.largest)),
+        ]);
+    }
+    say!("columns (shares are of all records; unique: nobody else has the value)");
+    say!("{}", table(rows));
+}
+
+fn roles(profile: &Profile) {
+    say!("\nproposed roles (? is unsure, and then the role is one that protects)");
+    let widest = profile.columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+    for column in &profile.columns {
+        let proposal = &column.proposal;
+        let role =
+            incrowd::job::RoleName::ALL.iter().find(|(_, r)| *r == proposal.role).map_or("", |(n, _)| n);
+        let mark = if proposal.sure { ' ' } else { '?' };
+        say!(" {:<widest$}  {role:<10} {mark} {}", column.name, proposal.reason);
+        for marker in &column.markers {
+            let records = thousands(marker.records);
+            say!(
+                " {:<widest$}               `{}` probably stands for a missing value ({records} records)",
+                "",
+                marker.text
+            );
+        }
+        for remark in &column.remarks {
+            say!(" {:<widest$}               {remark}", "");
+        }
+    }
+    if profile.sensitive_unique > 0 {
+        let share = percent(profile.share_of(profile.sensitive_unique));
+        say!(
+            "\n {} records ({share}) are unique on the sensitive columns together, which would be published as they are:",
+            thousands(profile.sensitive_unique)
+        );
+        say!(
+            " whoever knows those values of a person finds them there; publish fewer of these columns, or give some the role quasi"
+        );
+    }
+    if profile.incomplete > 0 {
+        let share = percent(profile.share_of(profile.incomplete));
+        say!(
+            "\n {} records ({share}) lack a value in a quasi-identifier or sensitive column",
+            thousands(profile.incomplete)
+        );
+    }
+}
+
+fn sets(profile: &Profile) {
+    let found = &profile.found;
+    let what = match found.needed {
+        1 => "at least one record".to_owned(),
+        n if n == profile.records => "every record".to_owned(),
+        n => format!("at least {} of the records ({})", percent(profile.share), thousands(n)),
+    };
+    let columns = if profile.most == 1 { "1 column".to_owned() } else { format!("{} columns", profile.most) };
+    say!("\nsmallest sets of columns on which {what} are unique (up to {columns})");
+    if found.combinations.is_empty() {
+        say!(" none");
+    }
+    let mut rows = Vec::new();
+    for set in found.combinations.iter().take(SHOWN) {
+        let names: Vec<&str> = set.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
+        rows.push(vec![names.join(" + "), percent(profile.share_of(set.unique))]);
+    }
+    if !rows.is_empty() {
+        say!("{}", table(rows));
+    }
+    if found.combinations.len() > SHOWN {
+        say!(" and {} more sets (--json lists all)", thousands((found.combinations.len() - SHOWN) as u64));
+    }
+    if profile.cut_short {
+        say!(" larger sets were not searched because the table is large; ask with --max-columns");
+    }
+}
+
+fn unique(profile: &Profile, uniqueness: &Uniqueness) {
+    let sizes = &uniqueness.sizes;
+    let names: Vec<&str> = uniqueness.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
+    let which = if uniqueness.given { "given" } else { "proposed" };
+    say!("\nuniqueness on the {which} quasi-identifiers: {}", names.join(", "));
+    let share = profile.share_of(sizes.of_size(1));
+    say!(
+        " {} of {} records are unique ({})\n",
+        thousands(sizes.of_size(1)),
+        thousands(profile.records),
+        percent(share)
+    );
+    let mut rows = vec![["group size", "groups", "records", ""].map(str::to_owned).to_vec()];
+    for (low, high) in SIZES {
+        let (groups, records) = sizes.between(low, high);
+        let name = match (low, high) {
+            (low, u64::MAX) => format!("{low}+"),
+            (low, high) if low == high => low.to_string(),
+            (low, high) => format!("{low}–{high}"),
+        };
+        rows.push(vec![name, thousands(groups), thousands(records), percent(profile.share_of(records))]);
+    }
+    say!("{}", table(rows));
+    if uniqueness.columns.len() > 1 {
+        let mut without: Vec<(usize, u64)> =
+            uniqueness.columns.iter().copied().zip(uniqueness.without.iter().copied()).collect();
+        without.sort_by_key(|&(column, unique)| (unique, column));
+        let mut rows = vec![vec!["without".to_owned(), "unique".to_owned(), "fewer".to_owned()]];
+        for (column, unique) in without {
+            let left = profile.share_of(unique);
+            let points = format!("{:.1} points", 100.0 * (share - left));
+            rows.push(vec![profile.columns[column].name.clone(), percent(left), points]);
+        }
+        say!(
+            "\nwhich column makes records unique: the share that is left if it is left out\n{}",
+            table(rows)
+        );
+    }
+}
+
+fn estimates(population: &Population) {
+    say!(
+        "\nestimated uniqueness in the population of {} people (sampling fraction {:.4})",
+        thousands(population.size),
+        population.fraction
+    );
+    let widest = ESTIMATORS.iter().map(|e| e.name.len()).max().unwrap_or(0);
+    for estimate in &population.estimates {
+        let chosen = population.chosen.is_some_and(|(name, _)| name == estimate.name);
+        let mark = if chosen { "   <- chosen by the rule of Dankar et al. 2012" } else { "" };
+        match estimate.uniques {
+            Ok(uniques) => say!(
+                " {:<widest$}  {:>9}  about {} people{mark}",
+                estimate.name,
+                percent(uniques / population.size as f64),
+                thousands(uniques.round() as u64)
+            ),
+            Err(why) => say!(" {:<widest$}  {:>9}  {why}", estimate.name, "-"),
+        }
+    }
+}

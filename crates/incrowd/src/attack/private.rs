@@ -1,0 +1,94 @@
+//! What is for the data owner's eyes: single groups with their cells.
+
+use std::cmp::Reverse;
+
+use incrowd_audit::Classes;
+use incrowd_audit::attack::Finding;
+use incrowd_core::Folded;
+
+/// A group of the release that is exposed to an attack.
+#[derive(Clone, PartialEq)]
+pub struct Exposed<'a> {
+    /// Its quasi-identifiers with their published cells.
+    pub cells: Vec<(&'a str, &'a str)>,
+    /// How many records it has.
+    pub records: u64,
+    /// The greatest risk of anybody in it.
+    pub risk: f64,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Exposed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exposed")
+            .field("records", &self.records)
+            .field("risk", &self.risk)
+            .finish_non_exhaustive()
+    }
+}
+
+fn texts(release: &Folded, row: usize) -> Vec<&str> {
+    release.row(row).iter().zip(&release.columns).map(|(&code, c)| c.texts[code as usize].as_str()).collect()
+}
+
+/// The groups with the greatest risk. On a tie the larger group comes
+/// first, then the order of the cells.
+pub(super) fn exposed<'a>(
+    release: &'a Folded,
+    groups: &Classes,
+    quasi: usize,
+    finding: &Finding,
+    most: usize,
+) -> Vec<Exposed<'a>> {
+    let risk = |group: &usize| finding.by_group.get(*group).copied().unwrap_or(0.0);
+    let mut order: Vec<usize> = (0..groups.len()).filter(|group| risk(group) > 0.0).collect();
+    let size = |group: &usize| Reverse(groups.records[*group]);
+    order.sort_by(|a, b| risk(b).total_cmp(&risk(a)).then(size(a).cmp(&size(b))));
+    // Cells are looked at only where they decide.
+    let tied = |a: &usize, b: &usize| risk(a) == risk(b) && size(a) == size(b);
+    let names = || release.columns[..quasi].iter().map(|column| column.name.as_str());
+    let exposed = |&group: &usize| Exposed {
+        cells: names().zip(texts(release, groups.first[group] as usize)).collect(),
+        records: groups.records[group],
+        risk: risk(&group),
+    };
+    let mut chosen = Vec::new();
+    for alike in order.chunk_by(tied) {
+        if chosen.len() >= most {
+            break;
+        }
+        let mut alike: Vec<Exposed<'_>> = alike.iter().map(exposed).collect();
+        alike.sort_by(|a, b| a.cells.cmp(&b.cells));
+        chosen.extend(alike);
+    }
+    chosen.truncate(most);
+    chosen
+}
+
+/// One line per distinct released row.
+pub(super) fn details<'a>(
+    release: &Folded,
+    groups: &Classes,
+    findings: impl Iterator<Item = &'a Finding>,
+) -> Vec<u8> {
+    let findings: Vec<&Finding> = findings.filter(|finding| !finding.by_group.is_empty()).collect();
+    let mut header: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
+    header.push("records".to_owned());
+    header.extend(findings.iter().map(|finding| match &finding.column {
+        Some(column) => format!("{} of {column}", finding.attack),
+        None => finding.attack.to_owned(),
+    }));
+    let mut rows: Vec<usize> = (0..release.rows()).collect();
+    rows.sort_by_cached_key(|&row| texts(release, row));
+    let mut out = csv::Writer::from_writer(Vec::new());
+    // Writing into memory does not fail.
+    drop(out.write_record(&header));
+    for row in rows {
+        let group = groups.of_row[row] as usize;
+        let mut line: Vec<String> = texts(release, row).into_iter().map(str::to_owned).collect();
+        line.push(release.weights[row].to_string());
+        line.extend(findings.iter().map(|finding| finding.by_group[group].to_string()));
+        drop(out.write_record(&line));
+    }
+    out.into_inner().unwrap_or_default()
+}

@@ -1,0 +1,36 @@
+//! What happened around a treatment: neighbours, employers and insurers know it, so it can be linked.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    let named = column.name_has(&[
+        "admission",
+        "discharge",
+        "payer",
+        "specialty",
+        "speciality",
+        "provider",
+        "lengthofstay",
+    ]) || column.squashed.contains("timeinhospital")
+        || column.named(&["los", "ward", "clinic", "physician", "doctor"]);
+    (named && column.kind != crate::profile::ValueKind::Date).then(|| {
+        Finding::sure(
+            RoleName::Quasi,
+            "is about where and how somebody was treated, which others than the patient know",
+        )
+    })?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn circumstances_can_be_linked() {
+        for name in ["admission_type_id", "time_in_hospital", "medical_specialty", "payer_code"] {
+            assert_eq!(judged(name, &["1", "2", "1", "2"]), (RoleName::Quasi, true), "{name}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Columns that only number the records.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+use crate::profile::ValueKind;
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    if column.kind != ValueKind::Integer {
+        return None;
+    }
+    let (low, high) = column.range?;
+    let dense = high - low + 1.0 <= 1.2 * column.counts.distinct as f64;
+    if dense && column.uniqueness() > 0.99 && column.counts.distinct > 10 {
+        return Finding::sure(
+            RoleName::Identifier,
+            "numbers the records one by one, so it leads back to the original table",
+        );
+    }
+    let named = column.named(&[
+        "seq", "sequence", "index", "idx", "row", "rownum", "line", "counter", "person", "serialno",
+    ]) || column.squashed.is_empty();
+    (named && dense)
+        .then(|| {
+            Finding::unsure(
+                RoleName::Drop,
+                "looks like a counter, which says nothing of a person but gives an order away",
+            )
+        })
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn counters_are_dense() {
+        let numbers: Vec<String> = (100..160).map(|i| i.to_string()).collect();
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        assert_eq!(judged("x", &numbers), (RoleName::Identifier, true));
+        assert_eq!(judged("person", &["1", "2", "3", "1", "2", "3"]), (RoleName::Drop, false));
+        assert_eq!(judged("x", &["1", "2", "3", "1", "2", "3"]), (RoleName::Quasi, false));
+    }
+}

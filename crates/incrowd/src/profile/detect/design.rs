@@ -1,0 +1,24 @@
+//! How a survey was drawn: strata and clusters.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    column.named(&["psu", "ssu", "stratum", "strata", "cluster"]).then(|| {
+        Finding::unsure(
+            RoleName::Drop,
+            "looks like a group of the survey's design, and those mostly follow small areas",
+        )
+    })?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn clusters_are_not_published() {
+        assert_eq!(judged("PSU", &["1", "2", "1", "2"]), (RoleName::Drop, false));
+    }
+}

@@ -1,0 +1,78 @@
+//! Columns in which nearly every record, or every person, has a value of their own.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+use crate::profile::ValueKind;
+
+const NAMES: &[&str] = &[
+    "id",
+    "ids",
+    "uid",
+    "pid",
+    "nbr",
+    "nr",
+    "key",
+    "guid",
+    "uuid",
+    "mrn",
+    "code",
+    "number",
+    "no",
+    "num",
+    "account",
+    "acct",
+    "identifier",
+    "login",
+    "user",
+    "token",
+    "hash",
+    "barcode",
+    "plate",
+    "vin",
+];
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    let named = column.named(NAMES)
+        || ["id", "nbr", "key"].iter().any(|end| column.squashed.len() > 4 && column.squashed.ends_with(end));
+    let share = 100.0 * column.uniqueness();
+    let coded = matches!(column.kind, ValueKind::Integer | ValueKind::Text);
+    if named && coded && column.counts.distinct > 20 && column.variety() > 0.2 {
+        let each = column.present() as f64 / column.counts.distinct as f64;
+        let several = match each {
+            e if e > 1.02 => format!("; it has {e:.1} records per value, so k records need not be k people"),
+            _ => String::new(),
+        };
+        return Finding::sure(
+            RoleName::Identifier,
+            format!(
+                "is named like a number of a person or a record, and {share:.0} % of records have one of their own{several}"
+            ),
+        );
+    }
+    (column.kind == ValueKind::Text && column.uniqueness() >= 0.95 && column.counts.distinct > 20)
+        .then(|| {
+            Finding::unsure(
+                RoleName::Identifier,
+                format!("nearly every record has a value of its own ({share:.0} % occur once)"),
+            )
+        })
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn keys_have_many_values_and_codes_few() {
+        let numbers: Vec<String> = (0..60u32).map(|i| (i * 7919 % 100_003).to_string()).collect();
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        assert_eq!(judged("patient_nbr", &numbers), (RoleName::Identifier, true));
+        let types = ["1", "2", "3", "1", "2", "3", "1", "2"];
+        assert_ne!(judged("admission_type_id", &types).0, RoleName::Identifier);
+        let codes: Vec<String> = (0..60u32).map(|i| format!("K{}", i * 7919 % 100_003)).collect();
+        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
+        assert_eq!(judged("x", &codes), (RoleName::Identifier, false));
+    }
+}

@@ -1,0 +1,86 @@
+//! Columns named after a medicine.
+//!
+//! International nonproprietary names are built from stems that tell the kind of medicine: whatever ends in `-statin` or
+//! `-formin` is one. The stems below are frequent ones of the World Health Organization's list.
+
+use super::{Finding, Seen, sensitive};
+
+const ENDINGS: &[&str] = &[
+    "formin",
+    "glinide",
+    "glitazone",
+    "gliptin",
+    "glipton",
+    "gliflozin",
+    "glutide",
+    "tolbutamide",
+    "propamide",
+    "hexamide",
+    "azamide",
+    "examide",
+    "gliptide",
+    "pride",
+    "sartan",
+    "statin",
+    "olol",
+    "dipine",
+    "thiazide",
+    "semide",
+    "cillin",
+    "mycin",
+    "floxacin",
+    "cycline",
+    "conazole",
+    "prazole",
+    "tidine",
+    "azepam",
+    "azolam",
+    "oxetine",
+    "triptan",
+    "profen",
+    "caine",
+    "mab",
+    "tinib",
+    "vir",
+    "parin",
+    "xaban",
+    "grel",
+    "fibrate",
+    "sone",
+    "solone",
+    "carbose",
+    "glitol",
+    "glyburide",
+    "glipizide",
+    "glimepiride",
+    "insulin",
+];
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    let long = |word: &&String| word.chars().count() >= 6;
+    let is_medicine =
+        |word: &String| ENDINGS.iter().any(|end| word.ends_with(end)) || word.starts_with("insulin");
+    column
+        .words
+        .iter()
+        .filter(long)
+        .any(is_medicine)
+        .then(|| sensitive(column, "is named after a medicine"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn stems_tell_medicines() {
+        let cells = ["No", "Up", "No", "Up"];
+        for name in
+            ["metformin", "rosiglitazone", "atorvastatin", "glyburide-metformin", "insulin", "acarbose"]
+        {
+            assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
+        }
+        assert_eq!(judged("reason", &cells).0, RoleName::Quasi);
+    }
+}

@@ -1,0 +1,74 @@
+//! What somebody earns, owns and owes.
+
+use super::{Finding, Seen, sensitive};
+
+const PARTS: &[&str] = &[
+    "income",
+    "salary",
+    "wage",
+    "earning",
+    "capitalgain",
+    "capitalloss",
+    "pension",
+    "poverty",
+    "povpip",
+    "pincp",
+    "taxinc",
+    "fedtax",
+    "statetax",
+    "fica",
+    "agi",
+    "wsalval",
+    "ernval",
+    "pearnval",
+    "ptotval",
+    "pothval",
+    "intval",
+    "emcontrb",
+];
+const WORDS: &[&str] = &[
+    "inc",
+    "tax",
+    "debt",
+    "credit",
+    "loan",
+    "rent",
+    "price",
+    "asset",
+    "assets",
+    "balance",
+    "wealth",
+    "bonus",
+    "benefit",
+    "benefits",
+    "pay",
+    "revenue",
+    "spending",
+    "expenditure",
+    "cost",
+    "charges",
+    "amount",
+];
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    let part = |part: &&str| {
+        if part.len() < 5 { column.squashed == **part } else { column.squashed.contains(*part) }
+    };
+    (PARTS.iter().any(|p| part(&p)) || column.named(WORDS)).then(|| sensitive(column, "is about money"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn money_is_sensitive_unless_it_singles_out() {
+        let cells = ["1000", "2000", "1000", "2000"];
+        for name in ["income", "salary-class", "capital-gain", "PINCP_DECILE"] {
+            assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
+        }
+        assert_eq!(judged("FICA", &["1000", "2001", "3007", "4003"]), (RoleName::Quasi, false));
+        assert_eq!(judged("magic", &cells).0, RoleName::Quasi);
+    }
+}

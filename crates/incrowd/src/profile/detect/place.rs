@@ -1,0 +1,54 @@
+//! Where somebody lives.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+
+const PARTS: &[&str] = &[
+    "zipcode",
+    "postal",
+    "postcode",
+    "county",
+    "country",
+    "province",
+    "region",
+    "district",
+    "municipal",
+    "latitude",
+    "longitude",
+    "blkgroup",
+    "blockgroup",
+    "neighbo",
+    "statenum",
+    "statefip",
+    "puma",
+    "location",
+    "residence",
+    "density",
+];
+const WORDS: &[&str] = &[
+    "zip", "plz", "city", "town", "state", "tract", "block", "parish", "suburb", "village", "lat", "lon",
+    "lng", "geo", "fips", "msa", "metro", "urban", "rural", "area", "kreis", "ort",
+];
+
+/// Whether the name says that the column is a place.
+pub(crate) fn is_place(column: &Seen<'_>) -> bool {
+    column.name_has(PARTS) || column.named(WORDS)
+}
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    is_place(column)
+        .then(|| Finding::sure(RoleName::Quasi, "is about a place, which others know of a person"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn places_can_be_linked() {
+        for name in ["zip", "ZIPCODE", "native-country", "TRACT", "PUMA", "economic_region", "istatenum"] {
+            assert_eq!(judged(name, &["1", "2", "1", "2"]), (RoleName::Quasi, true), "{name}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Survey weights: how many people a record stands for. They say nothing of a person, but nearly every record has another
+//! one, so they lead back to the public file they came from.
+
+use super::{Finding, Seen};
+use crate::job::RoleName;
+
+pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+    let (low, high) = column.range?;
+    if low < 0.0 || column.counts.distinct < 20 {
+        return None;
+    }
+    let surely =
+        column.name_has(&["wgt", "sampweight", "samplingweight", "surveyweight", "finalweight", "repwt"])
+            || column.named(&["wt", "wts", "perwt", "hhwt"]);
+    // Between 1 and 400 a weight may well be a body's.
+    let perhaps = column.named(&["weight", "weights", "gewicht", "poids"]) && (low <= 0.5 || high > 400.0);
+    (surely || perhaps).then(|| {
+        Finding::sure(
+            RoleName::Drop,
+            "looks like a survey weight: it tells how many people a record stands for, and hardly two are alike",
+        )
+    })?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::judged;
+    use crate::job::RoleName;
+
+    #[test]
+    fn weights_of_surveys_and_of_bodies() {
+        let many = |step: u32| (1..80u32).map(|i| (i * step).to_string()).collect::<Vec<_>>();
+        let of = |name: &str, cells: &[String]| {
+            judged(name, &cells.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        assert_eq!(of("fnlwgt", &many(977)), (RoleName::Drop, true));
+        assert_eq!(of("weight", &many(977)), (RoleName::Drop, true));
+        assert_eq!(of("PWGTP", &many(2)), (RoleName::Drop, true));
+        let bodies: Vec<String> = (0..80u32).map(|i| (50 + i % 40).to_string()).collect();
+        assert_eq!(of("weight", &bodies).0, RoleName::Quasi);
+    }
+}

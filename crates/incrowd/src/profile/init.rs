@@ -1,0 +1,280 @@
+//! From a profile to a job file that runs as it is, with the reasons as comments.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Progress, Result};
+
+use super::json::role_name;
+use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
+use crate::job::{self, Input, RoleName};
+
+/// What a job file is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InitOptions {
+    /// The table and how to read it.
+    pub input: Input,
+    /// Roles that are known already.
+    pub roles: Vec<(String, RoleName)>,
+    /// How many records a group shall have at least.
+    pub k: u64,
+    /// Where the job file will lie: paths in it are relative to that place.
+    pub job: PathBuf,
+}
+
+/// A job file that has not been written yet.
+#[derive(Debug)]
+pub struct Draft {
+    /// The text of the file.
+    pub text: String,
+    /// Where the release of the job will go, as the file spells it.
+    pub release: String,
+    /// What it was made from.
+    pub profile: Profile,
+}
+
+/// Beyond this share of records a missing value is kept as a value of its own rather than dropped with its record.
+const MOST_DROPPED: f64 = 0.01;
+
+/// Looks at a table and drafts a job file for it.
+pub fn init(options: &InitOptions, progress: &dyn Progress) -> Result<Draft> {
+    if options.k == 0 {
+        return Err(Error::job("k must be at least 1"));
+    }
+    // The job needs roles, not sets of columns: pairs show which columns are functions of others, and that is enough.
+    let asked = ProfileOptions {
+        input: options.input.clone(),
+        roles: options.roles.clone(),
+        most: Some(2),
+        ..ProfileOptions::default()
+    };
+    let profile = examine(&asked, false, progress)?;
+    if !profile.columns.iter().any(|c| c.proposal.role == RoleName::Quasi) {
+        return Err(Error::job("no column of this table looks like a quasi-identifier")
+            .help("name those that could be linked with other sources: --quasi age,sex,zip"));
+    }
+    if profile.records < options.k {
+        return Err(Error::job(format!(
+            "no release of {} records can have groups of {}",
+            profile.records, options.k
+        ))
+        .help("choose a smaller k with -k"));
+    }
+    let release = release_name(&options.input);
+    let text = render(options, &profile, &release)?;
+    let base = options.job.parent().unwrap_or(Path::new(""));
+    if let Err(error) = job::parse(&options.job.display().to_string(), &text, base) {
+        return Err(Error::bug(format!("the job file that was drafted cannot be read: {error}")));
+    }
+    Ok(Draft { text, release, profile })
+}
+
+/// Words that stand for a missing value where numbers or dates are expected. Without listing them as missing such a column
+/// would be text.
+pub(super) fn missing_words(column: &ColumnProfile) -> impl Iterator<Item = &str> {
+    let numbers = column.kind != ValueKind::Text;
+    let words = column.markers.iter().filter(|m| incrowd_core::number::parse_number(&m.text).is_none());
+    words.filter(move |_| numbers).map(|marker| marker.text.as_str())
+}
+
+/// `people.csv.gz` becomes `people.release.csv`, a typed format stays what it is.
+fn release_name(input: &Input) -> String {
+    let first = input.paths.first().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    let name = first.unwrap_or_default().replace(['*', '?', '[', ']'], "");
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "csv"));
+    let extension = match extension.to_lowercase().as_str() {
+        known @ ("tsv" | "parquet" | "pq" | "arrow" | "feather") => known.to_owned(),
+        _ => "csv".to_owned(),
+    };
+    let stem = if stem.is_empty() { "table" } else { stem };
+    format!("{stem}.release.{extension}")
+}
+
+/// A path as the job file has to spell it to mean the same file from where the job file lies.
+fn path_from(job: &Path, path: &Path) -> Result<String> {
+    let beside = job.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    let path = if beside || path.is_absolute() {
+        path.to_owned()
+    } else {
+        std::path::absolute(path).map_err(|e| Error::resources(format!("where are we? {e}")))?
+    };
+    path.to_str().map(str::to_owned).ok_or_else(|| Error::job("the path of the table is not UTF-8"))
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A key, quoted if it must be.
+fn key(name: &str) -> String {
+    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if bare { name.to_owned() } else { quoted(name) }
+}
+
+/// What is written behind a column's name.
+fn spec(column: &ColumnProfile, as_text: bool) -> String {
+    let role = column.proposal.role;
+    if role != RoleName::Quasi {
+        return quoted(role_name(role));
+    }
+    let how = match column.generalization {
+        _ if as_text => ", kind = \"text\", labels = \"star\"",
+        Generalization::Plain if column.kind.is_number() => ", kind = \"numeric\"",
+        Generalization::Plain => "",
+        Generalization::Dates => ", hierarchy = \"dates\"",
+        Generalization::MaskRight => ", hierarchy = { mask = { char = \"*\", from = \"right\" } }",
+        Generalization::MaskLeft => ", hierarchy = { mask = { char = \"*\", from = \"left\" } }",
+        Generalization::Star => ", labels = \"star\"",
+    };
+    format!("{{ role = \"quasi\"{how} }}")
+}
+
+/// Control characters in names would end a comment.
+fn comment(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A word that is missing in one column and an answer in another cannot be listed: the list is for the whole table.
+fn is_answer(profile: &Profile, word: &str) -> bool {
+    let texts = profile.columns.iter().filter(|c| c.kind == ValueKind::Text);
+    texts.into_iter().any(|c| c.holds_word(word))
+}
+
+impl ColumnProfile {
+    /// Whether a short word such as `N` is one of the answers of this column.
+    fn holds_word(&self, word: &str) -> bool {
+        self.short_answers.iter().any(|answer| answer == word)
+    }
+}
+
+fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut kept_as_text: Vec<&str> = Vec::new();
+    for column in &profile.columns {
+        for word in missing_words(column) {
+            if is_answer(profile, word) {
+                kept_as_text.push(&column.name);
+            } else if !words.iter().any(|w| w == word) && !options.input.missing.iter().any(|w| w == word) {
+                words.push(word.to_owned());
+            }
+        }
+    }
+    words.sort();
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "# Drafted by `incrowd init` from {} records. Read the reasons, change what is wrong, then:\n\
+         #   incrowd anonymize {}\n",
+        profile.records,
+        comment(&options.job.file_name().unwrap_or_default().to_string_lossy())
+    );
+    let paths = options.input.paths.iter().map(|p| path_from(&options.job, p).map(|p| quoted(&p)));
+    let paths = paths.collect::<Result<Vec<_>>>()?;
+    let _ = writeln!(out, "[input]");
+    match paths.as_slice() {
+        [path] => writeln!(out, "path = {path}"),
+        paths => writeln!(out, "path = [{}]", paths.join(", ")),
+    }
+    .ok();
+    if let Some(delimiter) = options.input.delimiter {
+        let text = if delimiter == b'\t' { "tab".to_owned() } else { char::from(delimiter).to_string() };
+        let _ = writeln!(out, "delimiter = {}", quoted(&text));
+    }
+    if let Some(format) = &options.input.format {
+        let _ = writeln!(out, "format = {}", quoted(format));
+    }
+    let missing: Vec<String> = options.input.missing.iter().chain(&words).map(|w| quoted(w)).collect();
+    let added = match words.len() {
+        0 => String::new(),
+        _ => format!(
+            "   # {} found among numbers or dates",
+            words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let _ = writeln!(out, "missing = [{}]{}", missing.join(", "), comment(&added));
+    let lost = profile.share_of(profile.incomplete);
+    let (word, why) = match profile.incomplete {
+        0 => ("drop", "no record lacks a value that matters".to_owned()),
+        n if lost > MOST_DROPPED => (
+            "keep",
+            format!(
+                "a missing value is a value of its own; \"drop\" would lose {n} records ({:.1} %)",
+                100.0 * lost
+            ),
+        ),
+        n => (
+            "drop",
+            format!("loses {n} records ({:.2} %); \"keep\" makes missing a value of its own", 100.0 * lost),
+        ),
+    };
+    let _ = writeln!(out, "on_missing = \"{word}\"   # {why}\n");
+    let _ = writeln!(out, "[output]\npath = {}\n", quoted(release));
+    let _ = writeln!(
+        out,
+        "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
+         # sensitive: published as it is. passthrough: published as it is and protected by nothing.\n[columns]"
+    );
+    if profile.sensitive_unique > 0 {
+        let share = 100.0 * profile.share_of(profile.sensitive_unique);
+        let _ = writeln!(
+            out,
+            "# {} records ({share:.1} %) are unique on the sensitive columns together: whoever knows those values of a person\n\
+             # finds them in the release. Publish fewer of these columns, or give some of them the role quasi.",
+            profile.sensitive_unique
+        );
+    }
+    for column in &profile.columns {
+        let unsure = if column.proposal.sure { "" } else { "UNSURE: " };
+        let _ = writeln!(out, "# {unsure}{}", comment(&column.proposal.reason));
+        for marker in &column.markers {
+            let text =
+                format!("`{}` probably stands for a missing value ({} records)", marker.text, marker.records);
+            let _ = writeln!(out, "#   {}", comment(&text));
+        }
+        for remark in &column.remarks {
+            let _ = writeln!(out, "#   {}", comment(remark));
+        }
+        let as_text = kept_as_text.contains(&column.name.as_str());
+        let _ = writeln!(out, "{} = {}", key(&column.name), spec(column, as_text));
+    }
+    let _ = writeln!(
+        out,
+        "\n# Whoever looks for a person in the release finds at least {0} records that could be theirs.\n\
+         [[models]]\nname = \"k-anonymity\"\nk = {0}",
+        options.k
+    );
+    let sensitive = profile.columns.iter().find(|c| c.proposal.role == RoleName::Sensitive);
+    match sensitive {
+        Some(column) => {
+            let _ = writeln!(
+                out,
+                "\n# And those records do not all say the same of them. Remove the marks to promise that, too.\n\
+                 # [[models]]\n# name = \"l-diversity\"\n# l = 2\n# on = {}",
+                comment(&quoted(&column.name))
+            );
+        }
+        None => {
+            let _ = writeln!(
+                out,
+                "\n# No column looks sensitive. If one is, give it role = \"sensitive\" and promise that the records of a\n\
+                 # group do not all say the same:\n\
+                 # [[models]]\n# name = \"l-diversity\"\n# l = 2\n# on = \"the sensitive column\""
+            );
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,326 @@
+//! What is in this table, how unique are the people in it, and which roles should its columns have?
+//!
+//! Everything a profile says is for the owner of the data: no cell is in it, but counts of unique records and the reasons
+//! for roles describe people who have not been protected yet. Only the numbers of records and columns may be told.
+
+mod detect;
+mod init;
+mod json;
+mod markers;
+mod seen;
+
+pub use init::{Draft, InitOptions, init};
+pub use markers::Marker;
+pub use seen::ValueKind;
+
+use incrowd_audit::risk::population::{self, Population, Sampling};
+use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search};
+use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
+use incrowd_engine::Engine;
+use rayon::prelude::*;
+
+use crate::job::{Input, RoleName};
+use crate::setup;
+use seen::Seen;
+
+/// What to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileOptions {
+    /// The table and how to read it.
+    pub input: Input,
+    /// The columns to look at; all if empty.
+    pub columns: Vec<String>,
+    /// Roles that are known already, and not for the detectors to decide.
+    pub roles: Vec<(String, RoleName)>,
+    /// The columns on which uniqueness is measured; those proposed as quasi-identifiers if empty.
+    pub quasi: Vec<String>,
+    /// How the table was drawn from a population, if uniqueness in it is to be estimated.
+    pub sampling: Option<Sampling>,
+    /// The share of records that must be unique on a set of columns for it to single people out.
+    pub share: f64,
+    /// How many columns such a set has at most; [`USUAL_MOST`] or what can be searched in reasonable time if `None`.
+    pub most: Option<usize>,
+}
+
+/// How many columns a set that singles people out has at most, unless told otherwise.
+pub const USUAL_MOST: usize = 3;
+
+/// The share of records that must be unique, unless told otherwise.
+pub const USUAL_SHARE: f64 = 0.05;
+
+/// The most cells that a search looks at without being told to: some seconds of work.
+const PATIENCE: u128 = 4_000_000_000;
+
+impl Default for ProfileOptions {
+    fn default() -> Self {
+        ProfileOptions {
+            input: Input::default(),
+            columns: Vec::new(),
+            roles: Vec::new(),
+            quasi: Vec::new(),
+            sampling: None,
+            share: USUAL_SHARE,
+            most: None,
+        }
+    }
+}
+
+/// A role with the reason for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The role.
+    pub role: RoleName,
+    /// Whether name and values speak clearly. If not, the role is one that protects.
+    pub sure: bool,
+    /// Why, as the rest of a sentence that begins with the column.
+    pub reason: String,
+}
+
+/// How a quasi-identifier is best generalized without a hierarchy of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generalization {
+    /// As ranges of numbers, or as sets of its few values.
+    Plain,
+    /// As dates: month, quarter, year, decade.
+    Dates,
+    /// Character by character from the right.
+    MaskRight,
+    /// Character by character from the left.
+    MaskLeft,
+    /// As the value or `*`.
+    Star,
+}
+
+/// What a profile says of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnProfile {
+    /// The column's name.
+    pub name: String,
+    /// What its values are.
+    pub kind: ValueKind,
+    /// What was counted.
+    pub counts: ColumnCounts,
+    /// Texts that probably stand for a missing value but are not listed as missing.
+    pub markers: Vec<Marker>,
+    /// The role it should have.
+    pub proposal: Proposal,
+    /// How it would be generalized as a quasi-identifier.
+    pub generalization: Generalization,
+    /// What else is worth knowing, each a sentence.
+    pub remarks: Vec<String>,
+    /// Those of its values that could be taken for markers of missing values elsewhere.
+    short_answers: Vec<String>,
+}
+
+/// How unique the records are on the quasi-identifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uniqueness {
+    /// The positions of the quasi-identifiers.
+    pub columns: Vec<usize>,
+    /// Whether they were given, or are those the profile proposes.
+    pub given: bool,
+    /// How many groups of alike records have which size.
+    pub sizes: GroupSizes,
+    /// For each quasi-identifier how many records would be unique without it.
+    pub without: Vec<u64>,
+}
+
+/// The bounds of group sizes that reports show; the last is open.
+pub const SIZES: [(u64, u64); 6] = [(1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, u64::MAX)];
+
+/// What a profile says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// How many records the table has.
+    pub records: u64,
+    /// How many columns it has.
+    pub table_columns: usize,
+    /// The columns that were looked at, in the table's order.
+    pub columns: Vec<ColumnProfile>,
+    /// Minimal sets of columns that single people out; columns are positions in `columns`.
+    pub found: Found,
+    /// The share of records that had to be unique.
+    pub share: f64,
+    /// How many columns were searched together at most.
+    pub most: usize,
+    /// Whether that is fewer than usual because the table is large.
+    pub cut_short: bool,
+    /// Uniqueness on the quasi-identifiers; `None` if no column is one or nobody asked.
+    pub uniqueness: Option<Uniqueness>,
+    /// What the estimators say of the population, if asked.
+    pub population: Option<Population>,
+    /// How many records are unique on the sensitive columns together, which would be published as they are.
+    pub sensitive_unique: u64,
+    /// How many records lack a value in a column that is a quasi-identifier or sensitive.
+    pub incomplete: u64,
+}
+
+/// Looks at a table.
+pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Profile> {
+    examine(options, true, progress)
+}
+
+/// Looks at a table; how unique the records are on the quasi-identifiers only if asked.
+fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> Result<Profile> {
+    if options.most == Some(0) {
+        return Err(Error::job("a set of columns has at least one column"));
+    }
+    risk::needed(options.share, 1)?;
+    let engine = setup::open(&options.input)?;
+    let names = if options.columns.is_empty() { engine.columns().to_vec() } else { options.columns.clone() };
+    let position = |name: &String| {
+        let known = names.iter().position(|n| n == name);
+        let near = || names.iter().map(String::as_str);
+        known.ok_or_else(|| {
+            Error::job(format!("there is no column `{name}` among those looked at")).help_near(name, near())
+        })
+    };
+    let given: Vec<usize> = options.quasi.iter().map(position).collect::<Result<_>>()?;
+    let roles = options.roles.iter().map(|(name, role)| Ok((position(name)?, *role)));
+    let roles = roles.collect::<Result<Vec<(usize, RoleName)>>>()?;
+    let table = engine.survey(&names, &options.input.missing, progress)?;
+    if table.records == 0 {
+        return Err(
+            Error::input("the table has no records").help("a table needs a header and at least one record")
+        );
+    }
+    progress.step("looking", Some(table.columns.len() as u64));
+    let look = |column| {
+        let seen = look(&Seen::new(column, table.records as u64));
+        progress.advance(1);
+        seen
+    };
+    let mut columns: Vec<ColumnProfile> = table.columns.par_iter().map(look).collect();
+
+    let searched: Vec<usize> = (0..columns.len()).filter(|&c| table.columns[c].texts.codes() > 1).collect();
+    let work = |most| risk::sets(searched.len(), most) * table.records as u128;
+    let patient = (1..=USUAL_MOST).rev().find(|&most| work(most) <= PATIENCE).unwrap_or(1);
+    let most = options.most.unwrap_or(patient);
+    let search = Search { columns: searched, share: options.share, most };
+    let found = risk::search(&table, &search, progress)?;
+    functions(&mut columns, &found.dependencies, table.records as u64);
+    for (column, role) in roles {
+        columns[column].proposal = Proposal { role, sure: true, reason: "as you said".into() };
+    }
+
+    progress.step("grouping", None);
+    let proposed = || (0..columns.len()).filter(|&c| columns[c].proposal.role == RoleName::Quasi).collect();
+    let quasi = if given.is_empty() { proposed() } else { given.clone() };
+    let uniqueness = (measure && !quasi.is_empty()).then(|| Uniqueness {
+        sizes: risk::group_sizes(&table, &quasi),
+        without: risk::unique_without(&table, &quasi),
+        given: !given.is_empty(),
+        columns: quasi,
+    });
+    let population = match (&uniqueness, options.sampling) {
+        (Some(uniqueness), Some(sampling)) => Some(population::estimate(&uniqueness.sizes, sampling)?),
+        _ => None,
+    };
+    let incomplete = incomplete(&table, &columns);
+    let sensitive = |c: &usize| columns[*c].proposal.role == RoleName::Sensitive;
+    let sensitive: Vec<usize> = (0..columns.len()).filter(sensitive).collect();
+    let sensitive_unique = risk::group_sizes(&table, &sensitive).of_size(1);
+    Ok(Profile {
+        records: table.records as u64,
+        table_columns: engine.columns().len(),
+        columns,
+        found,
+        share: options.share,
+        most,
+        cut_short: options.most.is_none() && most < USUAL_MOST,
+        uniqueness,
+        population,
+        sensitive_unique,
+        incomplete,
+    })
+}
+
+/// Looks at one column.
+fn look(seen: &Seen<'_>) -> ColumnProfile {
+    let finding = detect::role(seen);
+    ColumnProfile {
+        name: seen.name.to_owned(),
+        kind: seen.kind,
+        counts: seen.counts,
+        markers: seen.markers.clone(),
+        proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
+        generalization: generalization(seen),
+        remarks: Vec::new(),
+        short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
+    }
+}
+
+/// More different texts than this are not published as sets: nobody reads sets that long.
+const LONGEST_SET: u64 = 64;
+
+fn generalization(seen: &Seen<'_>) -> Generalization {
+    let length = seen.values.first().map_or(0, |v| v.chars().count());
+    let even = length >= 3 && seen.share(|v| v.chars().count() == length) >= 0.9;
+    let coded = even
+        && seen.share(|v| v.chars().any(|c| c.is_ascii_digit()) && !v.contains(char::is_whitespace)) >= 0.9;
+    match seen.kind {
+        ValueKind::Date => Generalization::Dates,
+        ValueKind::Integer if coded && length >= 4 && detect::is_place(seen) => Generalization::MaskRight,
+        ValueKind::Integer | ValueKind::Real => Generalization::Plain,
+        ValueKind::Text if seen.share(detect::day_first) >= 0.8 => Generalization::MaskLeft,
+        ValueKind::Text if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
+        ValueKind::Text if seen.counts.distinct > LONGEST_SET => Generalization::Star,
+        ValueKind::Text => Generalization::Plain,
+    }
+}
+
+/// Says of columns that are functions of others that they are. Of two that say the same, one is enough.
+fn functions(columns: &mut [ColumnProfile], dependencies: &[Dependency], records: u64) {
+    let (mut same, mut follows) = (Vec::new(), Vec::new());
+    for &Dependency { from, to } in dependencies {
+        // With a handful of records per value it may well be chance.
+        if columns[from].counts.distinct * 10 > records {
+            continue;
+        }
+        let mutual = dependencies.contains(&Dependency { from: to, to: from });
+        match mutual {
+            true if from < to => same.push((from, to)),
+            true => {}
+            false => follows.push((from, to)),
+        }
+    }
+    for (first, second) in same {
+        let sure = |c: usize| columns[c].proposal.sure;
+        let (kept, other) = if sure(second) && !sure(first) { (second, first) } else { (first, second) };
+        let kept_name = columns[kept].name.clone();
+        let both_quasi = [kept, other].iter().all(|&c| columns[c].proposal.role == RoleName::Quasi);
+        if both_quasi {
+            let reason = format!("says the same as `{kept_name}` in other words; one of them is enough");
+            columns[other].proposal = Proposal { role: RoleName::Drop, sure: true, reason };
+        } else {
+            columns[other].remarks.push(format!("says the same as `{kept_name}` in other words"));
+        }
+    }
+    for (from, to) in follows {
+        let (name, role) = (columns[from].name.clone(), columns[from].proposal.role);
+        let given_away = role == RoleName::Sensitive && columns[to].proposal.role == RoleName::Quasi;
+        let remark = if given_away {
+            format!("follows from `{name}`, which would be published as it is and so give this column away")
+        } else {
+            format!("follows from `{name}`")
+        };
+        columns[to].remarks.push(remark);
+    }
+}
+
+/// Records that lack a value where it matters. Words that mark a missing value among numbers count as missing.
+fn incomplete(table: &Columnar, columns: &[ColumnProfile]) -> u64 {
+    let mut lacks = vec![false; table.records];
+    for (column, profile) in table.columns.iter().zip(columns) {
+        if !matches!(profile.proposal.role, RoleName::Quasi | RoleName::Sensitive) {
+            continue;
+        }
+        let words: Vec<&str> = init::missing_words(profile).collect();
+        let codes = column.texts.iter().filter(|(_, text)| words.contains(text)).map(|(code, _)| code);
+        let codes: Vec<u32> = codes.chain([MISSING]).collect();
+        for (lacks, code) in lacks.iter_mut().zip(&column.codes) {
+            *lacks |= codes.contains(code);
+        }
+    }
+    lacks.into_iter().filter(|&lacks| lacks).count() as u64
+}

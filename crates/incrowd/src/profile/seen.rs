@@ -1,0 +1,255 @@
+//! A column as the detectors see it: its name in words, what was counted, and a sample of its values.
+
+use incrowd_audit::risk::ColumnCounts;
+use incrowd_core::CodedColumn;
+use incrowd_core::number::{Number, looks_numeric, parse_date, parse_number};
+
+use super::markers::{self, Marker};
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Whole numbers.
+    Integer,
+    /// Numbers, not all whole.
+    Real,
+    /// Calendar dates such as `2021-03-05`, with or without a time.
+    Date,
+    /// Anything else.
+    Text,
+}
+
+impl ValueKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueKind::Integer => "integer",
+            ValueKind::Real => "real",
+            ValueKind::Date => "date",
+            ValueKind::Text => "text",
+        }
+    }
+
+    /// Whether the values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, ValueKind::Integer | ValueKind::Real)
+    }
+}
+
+/// How many distinct values of a column detectors look at.
+const SAMPLE: usize = 4096;
+
+/// Everything the detectors may know of a column.
+pub(crate) struct Seen<'a> {
+    pub(crate) name: &'a str,
+    /// The words of the name, in lower case: `maritalStatus` and `MARITAL_STATUS` are `marital`, `status`.
+    pub(crate) words: Vec<String>,
+    /// The letters and digits of the name in lower case.
+    pub(crate) squashed: String,
+    pub(crate) kind: ValueKind,
+    pub(crate) records: u64,
+    pub(crate) counts: ColumnCounts,
+    pub(crate) markers: Vec<Marker>,
+    /// The least and the greatest number, markers left out.
+    pub(crate) range: Option<(f64, f64)>,
+    /// Distinct values, markers left out; all of them or a sample that does not depend on their order.
+    pub(crate) values: Vec<&'a str>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Seen<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seen").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// Looks at a column.
+    pub(crate) fn new(column: &'a CodedColumn, records: u64) -> Seen<'a> {
+        let counts = ColumnCounts::of(column);
+        let by_code = column.counts();
+        let used = || column.texts.iter().filter(|(code, _)| by_code[*code as usize] > 0);
+        let (mut whole, mut real, mut dates, mut others) = (0u64, 0u64, 0u64, Vec::new());
+        for (code, text) in used() {
+            match looks_numeric(text).then(|| parse_number(text)).flatten() {
+                Some(Number::Integer(_)) => whole += 1,
+                Some(Number::Real(_)) => real += 1,
+                None if is_date(text) => dates += 1,
+                // A handful is enough to see that they are more than markers.
+                None if others.len() <= markers::MOST => others.push((text, by_code[code as usize])),
+                None => {}
+            }
+        }
+        let only_markers =
+            others.len() <= markers::MOST && others.iter().all(|(text, _)| markers::is_word(text));
+        let kind = match (whole + real, dates) {
+            (2.., 0) | (1, 0) if only_markers && (others.is_empty() || whole + real > 1) => {
+                if real == 0 {
+                    ValueKind::Integer
+                } else {
+                    ValueKind::Real
+                }
+            }
+            (0, 2..) | (0, 1) if only_markers && (others.is_empty() || dates > 1) => ValueKind::Date,
+            _ => ValueKind::Text,
+        };
+        let numbers = || used().filter_map(|(code, text)| Some((parse_number(text)?.as_f64(), code)));
+        let found = match kind {
+            ValueKind::Text => markers::in_text(used().map(|(code, text)| (text, by_code[code as usize]))),
+            ValueKind::Date => markers::words(&others),
+            _ => {
+                let mut found = markers::words(&others);
+                let mut sorted: Vec<(f64, u64)> =
+                    numbers().map(|(x, code)| (x, by_code[code as usize])).collect();
+                sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+                found.extend(markers::in_numbers(&sorted));
+                found
+            }
+        };
+        let is_marker = |text: &str| found.iter().any(|marker| marker.text == text);
+        let range = kind.is_number().then(|| {
+            let within = numbers().filter(|(_, code)| !is_marker(column.texts.get(*code)));
+            within.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (x, _)| (lo.min(x), hi.max(x)))
+        });
+        let mut values: Vec<&str> = used().map(|(_, text)| text).filter(|text| !is_marker(text)).collect();
+        if values.len() > SAMPLE {
+            values.select_nth_unstable_by_key(SAMPLE, |text| (hash(text), *text));
+            values.truncate(SAMPLE);
+        }
+        values.sort_unstable();
+        let squashed = column.name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let range = range.filter(|(lo, hi)| lo <= hi);
+        let words = words(&column.name);
+        Seen { name: &column.name, words, squashed, kind, records, counts, markers: found, range, values }
+    }
+
+    /// Whether one of the name's words is one of these.
+    pub(crate) fn named(&self, known: &[&str]) -> bool {
+        self.words.iter().any(|word| known.contains(&word.as_str()))
+    }
+
+    /// Whether the name, without blanks and marks, has one of these parts.
+    pub(crate) fn name_has(&self, parts: &[&str]) -> bool {
+        parts.iter().any(|part| self.squashed.contains(part))
+    }
+
+    /// The share of distinct values that fit.
+    pub(crate) fn share(&self, fits: impl Fn(&str) -> bool) -> f64 {
+        if self.values.is_empty() {
+            return 0.0;
+        }
+        self.values.iter().filter(|value| fits(value)).count() as f64 / self.values.len() as f64
+    }
+
+    /// Records that have a value.
+    pub(crate) fn present(&self) -> u64 {
+        self.records - self.counts.missing
+    }
+
+    /// The share of records, of those that have a value, whose value nobody else has.
+    pub(crate) fn uniqueness(&self) -> f64 {
+        if self.present() == 0 { 0.0 } else { self.counts.unique as f64 / self.present() as f64 }
+    }
+
+    /// Distinct values per record that has one.
+    pub(crate) fn variety(&self) -> f64 {
+        if self.present() == 0 { 0.0 } else { self.counts.distinct as f64 / self.present() as f64 }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let b = text.as_bytes();
+    b.len() >= 10 && b[4] == b'-' && b[7] == b'-' && parse_date(text).is_some()
+}
+
+/// A name in words: divided at marks, between lower and upper case, and between `ABc` as `A`, `Bc`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let chars: Vec<char> = name.chars().collect();
+    for (i, &c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            words.push(String::new());
+            continue;
+        }
+        let before = i.checked_sub(1).map(|j| chars[j]);
+        let after = chars.get(i + 1);
+        let begins = c.is_uppercase()
+            && before.is_some_and(|b| {
+                b.is_lowercase() || (b.is_uppercase() && after.is_some_and(|a| a.is_lowercase()))
+            });
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(last) = words.last_mut() {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// FNV-1a: the same everywhere, and good enough to draw a sample by.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use incrowd_core::Columnar;
+
+    /// A column of these cells, empty ones missing, for the detectors' tests.
+    pub(crate) fn with_column<T>(name: &str, cells: &[&str], ask: impl Fn(&Seen<'_>) -> T) -> T {
+        let cell = |text: &&'static str| vec![(!text.is_empty()).then_some(*text)];
+        let cells: Vec<&'static str> =
+            cells.iter().map(|c| &*Box::leak((*c).to_owned().into_boxed_str())).collect();
+        let table = Columnar::from_records(&[name], cells.iter().map(cell));
+        ask(&Seen::new(&table.columns[0], table.records as u64))
+    }
+
+    #[test]
+    fn names_fall_into_words() {
+        for (name, expected) in [
+            ("maritalStatus", vec!["marital", "status"]),
+            ("MARITAL_STATUS", vec!["marital", "status"]),
+            ("hours-per-week", vec!["hours", "per", "week"]),
+            ("patientID", vec!["patient", "id"]),
+            ("IDNumber", vec!["id", "number"]),
+            ("RAC1P", vec!["rac1p"]),
+            ("", vec![]),
+        ] {
+            assert_eq!(words(name), expected);
+        }
+    }
+
+    #[test]
+    fn kinds_forgive_markers_but_nothing_else() {
+        let kind = |cells: &[&str]| with_column("x", cells, |seen| seen.kind);
+        assert_eq!(kind(&["1", "2", "", "3"]), ValueKind::Integer);
+        assert_eq!(kind(&["1", "2.5", "N"]), ValueKind::Real);
+        assert_eq!(kind(&["1", "2", "N", "Unknown"]), ValueKind::Integer);
+        assert_eq!(kind(&["1", "2", "three"]), ValueKind::Text);
+        assert_eq!(kind(&["02139", "10001"]), ValueKind::Text);
+        assert_eq!(kind(&["2021-03-05", "2021-03-06T10:00", "n/a"]), ValueKind::Date);
+        assert_eq!(kind(&["N", "Unknown"]), ValueKind::Text);
+        assert_eq!(kind(&["", ""]), ValueKind::Text);
+    }
+
+    #[test]
+    fn a_sample_does_not_depend_on_the_order() {
+        let cells: Vec<String> = (0..9000).map(|i| format!("v{i}")).collect();
+        let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let sample = |cells: &[&str]| {
+            with_column("x", cells, |seen| seen.values.iter().map(|v| v.to_string()).collect::<Vec<_>>())
+        };
+        let first = sample(&cells);
+        cells.reverse();
+        assert_eq!((first.len(), &first), (SAMPLE, &sample(&cells)));
+    }
+
+    #[test]
+    fn nothing_seen_is_shown() {
+        with_column("x", &["secret"], |seen| assert!(!format!("{seen:?}").contains("secret")));
+    }
+}
