@@ -10,7 +10,7 @@ use incrowd::job::{
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ModelArgs, TableArgs};
+use crate::args::{AnonymizeArgs, ModelArgs, TableArgs, VerifyArgs};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -31,6 +31,27 @@ impl Typed {
             Some(source) if !replaced => source.locate(error).into(),
             _ => error.into(),
         }
+    }
+
+    /// What the flags say of a release, on top of the job file or, without one, of the roles in the release's manifest.
+    pub(crate) fn verify(args: &VerifyArgs) -> Result<Typed, Failure> {
+        let mut typed = match (&args.table.job, args.table.quasi.is_empty()) {
+            (None, true) => {
+                let mut job = Job::default();
+                job.input.paths = vec![args.release.clone()];
+                job.output = stated_manifest(args.manifest.clone());
+                let mut job = incrowd::with_roles_of_manifest(&job)?;
+                job.output = None;
+                let mut typed = Typed { job, ..Typed::default() };
+                typed.table(&args.table)?;
+                typed
+            }
+            _ => Typed::new(&args.table)?,
+        };
+        typed.models(&args.models)?;
+        typed.judge_release(&args.table, args.manifest.as_ref());
+        typed.job.input.paths = vec![args.release.clone()];
+        Ok(typed)
     }
 
     /// Reads the job file and what the flags say of the table.
@@ -238,12 +259,17 @@ impl Typed {
         }
         let stated = self.job.output.take().and_then(|output| output.manifest);
         let manifest = manifest.cloned().or(stated);
-        self.job.output = manifest.map(|manifest| Output {
-            path: PathBuf::new(),
-            manifest: Some(manifest),
-            order: Order::default(),
-        });
+        self.job.output = stated_manifest(manifest);
     }
+}
+
+/// Where the manifest of a release to be judged is, if that is stated.
+fn stated_manifest(manifest: Option<PathBuf>) -> Option<Output> {
+    manifest.map(|manifest| Output {
+        path: PathBuf::new(),
+        manifest: Some(manifest),
+        order: Order::default(),
+    })
 }
 
 fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {

@@ -16,6 +16,7 @@ mod jobs;
 mod json;
 mod measure;
 mod missing;
+mod models;
 mod order;
 mod profile;
 mod verify;

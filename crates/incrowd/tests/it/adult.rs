@@ -10,7 +10,7 @@ use crate::columns::range;
 use crate::release::{alike, listing, read};
 
 const MISSING: &str = "?";
-const HIERARCHIES: [&str; 7] =
+pub(crate) const HIERARCHIES: [&str; 7] =
     ["workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
 const PUBLISHED: u64 = 45_222;
