@@ -61,6 +61,12 @@ const RELEASES: &[(&str, &str, &str)] = &[
     ("p-sensitive p=4 k=50", "distinct", "occupation"),
     ("p-sensitive p=8 k=50", "distinct", "occupation"),
     ("p-sensitive p=10 k=200", "distinct", "occupation"),
+    ("p-alpha-sensitive p=4 alpha=20 k=50", "distinct", "occupation"),
+    ("p-alpha-sensitive p=6 alpha=30 k=50 mean_weight=0.4", "distinct", "occupation"),
+    ("p-alpha-sensitive p=8 alpha=100 k=200", "distinct", "occupation"),
+    ("p-plus-alpha-sensitive p=2 alpha=20 k=50", "", "occupation"),
+    ("p-plus-alpha-sensitive p=3 alpha=30 k=50", "", "occupation"),
+    ("p-plus-alpha-sensitive p=3 alpha=30 k=50 max_category_share=0.6", "", "occupation"),
     ("k-map k=50", "k", "occupation"),
     ("k-map k=200", "k", "occupation"),
     ("k-map k=1000", "k", "occupation"),
@@ -86,6 +92,11 @@ const MEASURES: &[(&str, &str, &str)] = &[
     ("delta", "occupation", "delta-disclosure delta=1000000"),
 ];
 
+/// Occupations in three categories, for the models that weigh them.
+const CATEGORIES: &str = "categories = { Service = ['Priv-house-serv', 'Other-service', 'Protective-serv', 'Armed-Forces', \
+    'Handlers-cleaners'], Manual = ['Craft-repair', 'Machine-op-inspct', 'Farming-fishing', 'Transport-moving'], Office = \
+    ['Tech-support', 'Sales', 'Exec-managerial', 'Prof-specialty', 'Adm-clerical'] }";
+
 /// Adds a typed promise to a job.
 fn promise(job: &mut Job, typed: &str, on: &str) {
     let (name, rest) = typed.split_once(' ').unwrap();
@@ -107,6 +118,10 @@ fn job(data: &Path, dir: &Path) -> Job {
     for column in QUASI.iter().chain(&["occupation"]).chain(&NUMERIC) {
         let role = if QUASI.contains(column) { "quasi" } else { "sensitive" };
         let how = match (HIERARCHIES.contains(column), *column) {
+            (_, "occupation") => {
+                let hierarchy = hierarchy(data, column);
+                format!(", hierarchy = '{}', {CATEGORIES}, publish_sa = 'value'", hierarchy.display())
+            }
             (true, _) => format!(", hierarchy = '{}'", hierarchy(data, column).display()),
             (_, "relationship") => String::new(),
             _ => ", kind = 'numeric'".to_owned(),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Row, Table, Typed, count, promise, tables, word};
 use incrowd_core::model::{Card, MODELS, Need};
-use incrowd_core::{GroupSummary, Value};
+use incrowd_core::{Categories, GroupSummary, SensitiveSpec, Value};
 
 const NUMBERS: &[&str] = &["0", "1", "1.5", "4", "9"];
 const DISEASES: &[&str] = &["flu", "cold", "gout"];
@@ -46,8 +46,29 @@ fn given(name: &str, pick: usize) -> Given {
         "delta-disclosure" => vec![("delta", share), on],
         "delta-presence" => vec![("delta_min", number([0, 200_000, 0, 300_000][step])), ("delta_max", share)],
         "p-sensitive" => vec![("p", few), ("k", k), on],
+        "p-alpha-sensitive" | "p-plus-alpha-sensitive" => {
+            let mut given =
+                vec![("p", few), ("k", k), ("alpha", number([0, 500_000, 1_000_000, 2_500_000][step])), on];
+            match pick / 4 % 3 {
+                1 => given.push(("mean_weight", number([100_000, 300_000, 500_000, 800_000][step]))),
+                2 => given.push(("max_category_share", share)),
+                _ => {}
+            }
+            given
+        }
         _ => panic!("`{name}` is on the list of models and not in this test"),
     }
+}
+
+/// Every value of these tests in one of three categories.
+fn categorized() -> SensitiveSpec {
+    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let categories = vec![
+        ("top".to_owned(), own(&["0", "flu", "100"])),
+        ("mid".to_owned(), own(&["1", "1.5", "cold", "-1", "x"])),
+        ("low".to_owned(), own(&["4", "9", "gout"])),
+    ];
+    SensitiveSpec { categories: Some(Categories::new(categories).unwrap()), ..SensitiveSpec::default() }
 }
 
 fn is_numeric(card: &Card) -> bool {
@@ -84,13 +105,13 @@ fn merging_breaks(table: &Table, card: &Card, params: &Given, covered: &[u32], m
 
 /// Whether a release that keeps its promise breaks it when its first group leaves.
 fn suppressing_breaks(rows: &[Row], card: &Card, params: &Given, covered: &[u32]) -> bool {
-    let table = Table::new(rows, &[]);
+    let table = Table::new(rows, &[categorized()]);
     if table.groups.len() < 2 || !keeps(&table, card, params, covered) {
         return false;
     }
     let left: Vec<Row> =
         rows.iter().filter(|r| r.0 > 0).map(|(g, values, n)| (g - 1, values.clone(), *n)).collect();
-    !keeps(&Table::new(&left, &[]), card, params, &covered[1..])
+    !keeps(&Table::new(&left, &[categorized()]), card, params, &covered[1..])
 }
 
 proptest! {
@@ -105,7 +126,7 @@ proptest! {
     ) {
         for card in MODELS {
             let params = given(card.name, pick);
-            let table = Table::new(&numbers, &[]);
+            let table = Table::new(&numbers, &[categorized()]);
             let covered = &covered[..table.groups.len()];
             if card.survives.merging {
                 prop_assert!(!merging_breaks(&table, card, &params, covered, more), "{} {:?}", card.name, params);
@@ -133,11 +154,11 @@ fn what_does_not_survive_has_a_counterexample() {
 
     assert_eq!(declared(&|card| card.survives.merging), ["epsilon-m-anonymity", "delta-presence"]);
     // Alone each group has one record in two near any other; together three of four numbers lie within 1 of 0.
-    let near = Table::new(&rows(&[&["0", "100"], &["-1", "1"]]), &[]);
+    let near = Table::new(&rows(&[&["0", "100"], &["-1", "1"]]), &[categorized()]);
     let params = vec![("epsilon", Typed(1_000_000).value()), ("m", count(2)), on.clone()];
     assert!(merging_breaks(&near, card("epsilon-m-anonymity"), &params, &[0, 0], 0));
     // Two records that could be either of two people: together both people are in the table for certain.
-    let two = Table::new(&rows(&[&["x"], &["x"]]), &[]);
+    let two = Table::new(&rows(&[&["x"], &["x"]]), &[categorized()]);
     let params = vec![("delta_max", Typed(500_000).value())];
     assert!(merging_breaks(&two, card("delta-presence"), &params, &[0b11, 0b11], 0));
 
@@ -167,7 +188,7 @@ fn what_does_not_survive_has_a_counterexample() {
 /// Every model about numbers and none other refuses texts.
 #[test]
 fn models_about_numbers_refuse_texts() {
-    let table = Table::new(&rows(&[DISEASES]), &[]);
+    let table = Table::new(&rows(&[DISEASES]), &[categorized()]);
     for card in MODELS {
         let bound = promise(card.name, &given(card.name, 1)).model.bind(&table.data);
         assert_eq!(bound.is_err(), is_numeric(card), "{}", card.name);
