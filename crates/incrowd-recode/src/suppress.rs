@@ -34,6 +34,7 @@ pub fn settle(
     suppressible: u64,
 ) -> Result<Partition> {
     if (0..data.rows()).all(|row| partition.group(row).is_some()) {
+        // Divided rows are never suppressed.
         return Ok(partition);
     }
     match way {

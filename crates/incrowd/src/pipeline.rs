@@ -64,6 +64,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let partition = partition(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let data = data.divided(partition.divided());
     let starred = starred(&data, &partition);
 
     let columns = setup.output_columns();

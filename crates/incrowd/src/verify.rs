@@ -4,7 +4,7 @@ use std::path::Path;
 
 use incrowd_audit::Verification;
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
+use incrowd_core::{Categories, ColumnSpec, Error, Kind, Progress, Publish, Result};
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
@@ -87,7 +87,10 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         names.iter().map(|name| job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect()
     };
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
-    let sensitive: Vec<_> = specs(&sensitive).iter().map(setup::sensitive_spec).collect();
+    let sensitive: Vec<_> = sensitive
+        .iter()
+        .map(|name| job.column(name).map(setup::sensitive_spec).unwrap_or_default())
+        .collect();
     let asked = Asked { promises: &promises, stated };
     let verification =
         judge(back.folded, &specs(&quasi), &sensitive, &asked, population.as_ref(), missing, progress)?;
@@ -102,7 +105,7 @@ pub fn with_roles_of_manifest(job: &Job) -> Result<Job> {
     let [path] = job.input.paths.as_slice() else { return Ok(job.clone()) };
     let mut roles = job.clone();
     if let Some(manifest) = manifest_of(path, job)? {
-        roles_of_manifest(&mut roles, &manifest);
+        roles_of_manifest(&mut roles, &manifest)?;
     }
     Ok(roles)
 }
@@ -153,26 +156,40 @@ fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
     own.then_some(json)
 }
 
-fn roles_of_manifest(job: &mut Job, manifest: &Json) {
+fn roles_of_manifest(job: &mut Job, manifest: &Json) -> Result<()> {
     if !named(job, RoleName::Quasi).is_empty() {
-        return;
+        return Ok(());
     }
     for (name, column) in manifest["job"]["columns"].as_object().into_iter().flatten() {
         let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
         job.set_role(name, role.unwrap_or_default());
         let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
-        job.column_mut(name).spec.kind = kind;
+        let own = job.column_mut(name);
+        own.spec.kind = kind;
+        own.categories = categories_of(column)?;
+        own.publish =
+            Publish::ALL.iter().find(|(word, _)| column["publish_sa"] == *word).map(|(_, publish)| *publish);
     }
     // People of a population who lack a value count as the records of the release do.
     if manifest["job"]["on_missing"] == "keep" {
         job.input.on_missing = OnMissing::Keep;
     }
+    Ok(())
+}
+
+/// The categories of a column as a manifest has them.
+fn categories_of(column: &Json) -> Result<Option<Categories>> {
+    let Some(list) = column["categories"].as_array() else { return Ok(None) };
+    let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+    let values = |json: &Json| json.as_array().map_or_else(Vec::new, |v| v.iter().map(text).collect());
+    let list = list.iter().map(|c| (text(&c["name"]), values(&c["values"]))).collect();
+    Categories::new(list).map(Some)
 }
 
 /// Fills in roles and models from a manifest where the job has none.
 pub(crate) fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
-    roles_of_manifest(&mut job, manifest);
+    roles_of_manifest(&mut job, manifest)?;
     if job.models.is_empty()
         && let Some(models) = manifest["models"].as_array()
     {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use incrowd_core::{ColumnSpec, Folded, Kind, Result};
+use incrowd_core::{Categories, ColumnSpec, Folded, Kind, Result};
 
 use super::journalist::Linked;
 use super::values::Values;
@@ -80,6 +80,8 @@ pub struct Scene<'a> {
     pub release: Published<'a>,
     /// The kinds of the sensitive columns, where stated.
     pub kinds: Vec<Option<Kind>>,
+    /// The categories of the sensitive columns, where stated.
+    pub categories: Vec<Option<Categories>>,
     /// The texts that stand for missing values; the first that is not empty is the one that is published.
     pub missing: &'a [String],
     population: Option<&'a Folded>,
@@ -97,9 +99,11 @@ impl<'a> Scene<'a> {
     /// An adversary who has nothing but the release.
     pub fn new(release: Published<'a>, missing: &'a [String]) -> Scene<'a> {
         let kinds = vec![None; release.values.len()];
+        let categories = vec![None; release.values.len()];
         Scene {
             release,
             kinds,
+            categories,
             missing,
             population: None,
             external: None,
@@ -123,6 +127,21 @@ impl<'a> Scene<'a> {
     /// The text under which missing values are published.
     pub(super) fn missing_label(&self) -> &'a str {
         self.missing.iter().find(|text| !text.is_empty()).map_or("", String::as_str)
+    }
+
+    /// For each group the records of each category of a sensitive column; `None` if it has no categories or a value without.
+    pub(super) fn by_category(&self, column: usize) -> Option<Vec<Vec<u64>>> {
+        let categories = self.categories[column].as_ref()?;
+        let texts = &self.release.table.columns[self.release.quasi.len() + column].texts;
+        let values = &self.release.values[column];
+        let category: Vec<Option<usize>> = texts.iter().map(|text| categories.of(text)).collect();
+        let mut groups = vec![vec![0; categories.len()]; values.groups()];
+        for (group, counts) in groups.iter_mut().enumerate() {
+            for &(code, records) in values.of(group) {
+                counts[category[code as usize]?] += records;
+            }
+        }
+        Some(groups)
     }
 
     /// Whether a published text stands for a missing value.

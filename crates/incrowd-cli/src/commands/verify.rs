@@ -35,6 +35,8 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {
             say!("verify   {title}   holds   {what} {have}");
+        } else if judgement.unknown {
+            say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
         } else {
             say!(
                 "verify   {title}   FAILS   {what} {have}, needs {}; {} of {} groups fail",

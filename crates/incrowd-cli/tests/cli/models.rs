@@ -51,6 +51,16 @@ const KEPT: &[(&str, &str, &str)] = &[
     ("k-map:k=4", "k-map:k=40", "--population population.csv"),
     ("delta-presence:delta_max=0.9", "delta-presence:delta_max=0.01", "--population population.csv"),
     ("p-sensitive:p=2,k=3,on=disease", "p-sensitive:p=2,k=17,on=disease", ""),
+    (
+        "p-alpha-sensitive:p=2,alpha=1,k=3,on=disease",
+        "p-alpha-sensitive:p=2,alpha=100,k=3,on=disease",
+        "--category disease:Top=gout --category disease:Low=flu,cold,none",
+    ),
+    (
+        "p-plus-alpha-sensitive:p=1,alpha=1,k=3,on=disease",
+        "p-plus-alpha-sensitive:p=1,alpha=100,k=3,on=disease",
+        "--category disease:Top=gout --category disease:Low=flu,cold,none",
+    ),
 ];
 
 #[test]

@@ -12,6 +12,8 @@ mod k_anonymity;
 mod k_e_anonymity;
 mod k_map;
 mod l_diversity;
+mod p_alpha_sensitive;
+mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod t_closeness;
 mod watched;
@@ -38,6 +40,8 @@ pub const MODELS: &[&Card] = &[
     &k_map::CARD,
     &delta_presence::CARD,
     &p_sensitive::CARD,
+    &p_alpha_sensitive::CARD,
+    &p_plus_alpha_sensitive::CARD,
 ];
 
 /// The parameter of every model about a sensitive column.
@@ -55,6 +59,8 @@ pub enum Need {
     Records,
     /// The histogram of the sensitive column the model is about.
     Sensitive,
+    /// Only the categories of that column's values: they are what is published unless the job says otherwise.
+    Categories,
     /// How many people of a population the group's cells cover.
     Population,
 }
@@ -120,6 +126,13 @@ pub trait BoundModel: Debug + Send + Sync {
     /// avoid building histograms.
     fn least_records(&self) -> Option<u64> {
         None
+    }
+
+    /// How much a group lacks, what matters most first; zeros if it is admitted. Algorithms that move records one by one
+    /// choose by it.
+    fn missing(&self, group: &GroupSummary) -> [f64; 2] {
+        let verdict = self.admits(group);
+        [if verdict.holds { 0.0 } else { verdict.margin().abs().max(f64::MIN_POSITIVE) }, 0.0]
     }
 
     /// The sensitive column whose histogram is looked at, by its position in the table.

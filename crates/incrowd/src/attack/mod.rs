@@ -92,6 +92,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
     scene.epsilon = epsilon;
     scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
+    scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);

@@ -2,6 +2,7 @@
 
 mod adult;
 mod attack;
+mod categories;
 mod columns;
 mod edges;
 mod failure;
@@ -17,3 +18,4 @@ mod refusals;
 mod release;
 mod suppression;
 mod tampering;
+mod utility;

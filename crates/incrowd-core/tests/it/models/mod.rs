@@ -148,7 +148,7 @@ pub(crate) fn agree(verdict: &Verdict, want: f64, holds: bool) {
 /// A sensitive column with a hierarchy, given as TOML.
 pub(crate) fn with_tree(toml: &str) -> SensitiveSpec {
     let tree = Tree::parse("tree", toml).unwrap();
-    SensitiveSpec { kind: None, hierarchy: Some(HierarchySpec::Nested(tree)) }
+    SensitiveSpec { hierarchy: Some(HierarchySpec::Nested(tree)), ..SensitiveSpec::default() }
 }
 
 /// Random tables: up to four groups, values from `values` in one or two columns.

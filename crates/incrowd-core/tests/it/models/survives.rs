@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Row, Table, Typed, count, promise, tables, word};
 use incrowd_core::model::{Card, MODELS, Need};
-use incrowd_core::{GroupSummary, Value};
+use incrowd_core::{Categories, GroupSummary, SensitiveSpec, Value};
 
 const NUMBERS: &[&str] = &["0", "1", "1.5", "4", "9"];
 const DISEASES: &[&str] = &["flu", "cold", "gout"];
@@ -45,9 +45,30 @@ fn given(name: &str, pick: usize) -> Given {
         "beta-likeness" => vec![("beta", share), ("kind", way(&["basic", "enhanced"])), on],
         "delta-disclosure" => vec![("delta", share), on],
         "delta-presence" => vec![("delta_min", number([0, 200_000, 0, 300_000][step])), ("delta_max", share)],
+        "p-alpha-sensitive" | "p-plus-alpha-sensitive" => {
+            let alpha = number([0, 500_000, 1_000_000, 2_000_000][step]);
+            let mut params = vec![("p", few), ("alpha", alpha), ("k", k), on];
+            match pick / 4 % 3 {
+                0 => {}
+                1 => params.push(("mean_weight", share)),
+                _ => params.push(("max_category_share", share)),
+            }
+            params
+        }
         "p-sensitive" => vec![("p", few), ("k", k), on],
         _ => panic!("`{name}` is on the list of models and not in this test"),
     }
+}
+
+/// A column whose values have categories, for the models that ask.
+fn categorized(values: &[&str]) -> SensitiveSpec {
+    let (top, rest) = values.split_at(1);
+    let (middle, low) = rest.split_at(1);
+    let owned = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>();
+    let list = [("top", top), ("middle", middle), ("low", low)];
+    let categories =
+        Categories::new(list.map(|(name, values)| (name.to_owned(), owned(values))).to_vec()).unwrap();
+    SensitiveSpec { categories: Some(categories), ..SensitiveSpec::default() }
 }
 
 fn is_numeric(card: &Card) -> bool {
@@ -82,15 +103,20 @@ fn merging_breaks(table: &Table, card: &Card, params: &Given, covered: &[u32], m
     })
 }
 
+fn values_of(rows: &[Row], known: &[&str]) -> bool {
+    rows.iter().all(|row| known.contains(&row.1[0].as_str()))
+}
+
 /// Whether a release that keeps its promise breaks it when its first group leaves.
 fn suppressing_breaks(rows: &[Row], card: &Card, params: &Given, covered: &[u32]) -> bool {
-    let table = Table::new(rows, &[]);
+    let specs = if values_of(rows, NUMBERS) { vec![categorized(NUMBERS)] } else { Vec::new() };
+    let table = Table::new(rows, &specs);
     if table.groups.len() < 2 || !keeps(&table, card, params, covered) {
         return false;
     }
     let left: Vec<Row> =
         rows.iter().filter(|r| r.0 > 0).map(|(g, values, n)| (g - 1, values.clone(), *n)).collect();
-    !keeps(&Table::new(&left, &[]), card, params, &covered[1..])
+    !keeps(&Table::new(&left, &specs), card, params, &covered[1..])
 }
 
 proptest! {
@@ -105,7 +131,7 @@ proptest! {
     ) {
         for card in MODELS {
             let params = given(card.name, pick);
-            let table = Table::new(&numbers, &[]);
+            let table = Table::new(&numbers, &[categorized(NUMBERS)]);
             let covered = &covered[..table.groups.len()];
             if card.survives.merging {
                 prop_assert!(!merging_breaks(&table, card, &params, covered, more), "{} {:?}", card.name, params);
@@ -167,7 +193,7 @@ fn what_does_not_survive_has_a_counterexample() {
 /// Every model about numbers and none other refuses texts.
 #[test]
 fn models_about_numbers_refuse_texts() {
-    let table = Table::new(&rows(&[DISEASES]), &[]);
+    let table = Table::new(&rows(&[DISEASES]), &[categorized(DISEASES)]);
     for card in MODELS {
         let bound = promise(card.name, &given(card.name, 1)).model.bind(&table.data);
         assert_eq!(bound.is_err(), is_numeric(card), "{}", card.name);
