@@ -156,6 +156,15 @@ fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
     own.then_some(json)
 }
 
+/// The categories of a column as a manifest has them.
+fn categories_of(column: &Json) -> Result<Option<Categories>> {
+    let Some(list) = column["categories"].as_array() else { return Ok(None) };
+    let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+    let values = |json: &Json| json.as_array().map_or_else(Vec::new, |v| v.iter().map(text).collect());
+    let list = list.iter().map(|c| (text(&c["name"]), values(&c["values"]))).collect();
+    Categories::new(list).map(Some)
+}
+
 fn roles_of_manifest(job: &mut Job, manifest: &Json) -> Result<()> {
     if !named(job, RoleName::Quasi).is_empty() {
         return Ok(());
@@ -164,26 +173,17 @@ fn roles_of_manifest(job: &mut Job, manifest: &Json) -> Result<()> {
         let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
         job.set_role(name, role.unwrap_or_default());
         let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
+        let publish = Publish::ALL.iter().find(|(word, _)| column["publish_sa"] == *word);
         let own = job.column_mut(name);
         own.spec.kind = kind;
         own.categories = categories_of(column)?;
-        own.publish =
-            Publish::ALL.iter().find(|(word, _)| column["publish_sa"] == *word).map(|(_, publish)| *publish);
+        own.publish = publish.map(|(_, publish)| *publish);
     }
     // People of a population who lack a value count as the records of the release do.
     if manifest["job"]["on_missing"] == "keep" {
         job.input.on_missing = OnMissing::Keep;
     }
     Ok(())
-}
-
-/// The categories of a column as a manifest has them.
-fn categories_of(column: &Json) -> Result<Option<Categories>> {
-    let Some(list) = column["categories"].as_array() else { return Ok(None) };
-    let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
-    let values = |json: &Json| json.as_array().map_or_else(Vec::new, |v| v.iter().map(text).collect());
-    let list = list.iter().map(|c| (text(&c["name"]), values(&c["values"]))).collect();
-    Categories::new(list).map(Some)
 }
 
 /// Fills in roles and models from a manifest where the job has none.
