@@ -43,12 +43,14 @@ impl Group {
     }
 }
 
+/// Rows with records, by the sensitive values they share: those of one class are interchangeable to any model.
+type Classes = Vec<(Vec<u32>, Vec<(u32, u64)>)>;
+
 /// Records that would step down to one child.
 #[derive(Clone, Debug)]
 struct Kid {
     at: At,
-    /// Rows with their records, by sensitive values: those of one class are interchangeable to any model.
-    classes: Vec<(Vec<u32>, Vec<(u32, u64)>)>,
+    classes: Classes,
     summary: GroupSummary,
 }
 
@@ -58,6 +60,18 @@ pub(super) struct Stepper<'a> {
     models: &'a [Box<dyn BoundModel>],
     /// For each row its place in the order of values, which decides ties.
     rank: Vec<u32>,
+}
+
+/// A record that a kid can spare.
+struct Spared {
+    /// What the rest would lack with it.
+    lacks: [f64; 2],
+    /// The records of its kid, and of its class there.
+    size: u64,
+    count: u64,
+    rank: u32,
+    /// The kid and the class.
+    place: (usize, usize),
 }
 
 /// A step that could be taken.
@@ -158,7 +172,7 @@ impl<'a> Stepper<'a> {
     /// The record that should move to the rest, as a class of a kid: one whose kid can spare it, and after which the rest
     /// lacks least; then from the largest kid, then of the most frequent values there, then the last by its values.
     fn company(&self, kids: &[Kid], rest: &Kid) -> Option<(usize, usize)> {
-        let mut best: Option<([f64; 2], u64, u64, u32, (usize, usize))> = None;
+        let mut best: Option<Spared> = None;
         for (k, kid) in kids.iter().enumerate() {
             for (c, (_, rows)) in kid.classes.iter().enumerate() {
                 let Some(&(row, _)) = rows.last() else { continue };
@@ -173,17 +187,18 @@ impl<'a> Stepper<'a> {
                 let lacks = self.missing(&with);
                 let count: u64 = rows.iter().map(|r| r.1).sum();
                 let (size, rank) = (kid.summary.records, self.rank[row as usize]);
-                let better = best.as_ref().is_none_or(|(lacked, s, n, r, _)| {
-                    lacks.partial_cmp(lacked).is_some_and(|order| {
-                        order.then(s.cmp(&size)).then(n.cmp(&count)).then(r.cmp(&rank)).is_lt()
+                let better = best.as_ref().is_none_or(|best| {
+                    lacks.partial_cmp(&best.lacks).is_some_and(|order| {
+                        let (sizes, counts) = (best.size.cmp(&size), best.count.cmp(&count));
+                        order.then(sizes).then(counts).then(best.rank.cmp(&rank)).is_lt()
                     })
                 });
                 if better {
-                    best = Some((lacks, size, count, rank, (k, c)));
+                    best = Some(Spared { lacks, size, count, rank, place: (k, c) });
                 }
             }
         }
-        best.map(|(.., place)| place)
+        best.map(|best| best.place)
     }
 
     fn missing(&self, group: &GroupSummary) -> [f64; 2] {

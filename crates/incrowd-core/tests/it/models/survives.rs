@@ -45,16 +45,6 @@ fn given(name: &str, pick: usize) -> Given {
         "beta-likeness" => vec![("beta", share), ("kind", way(&["basic", "enhanced"])), on],
         "delta-disclosure" => vec![("delta", share), on],
         "delta-presence" => vec![("delta_min", number([0, 200_000, 0, 300_000][step])), ("delta_max", share)],
-        "p-alpha-sensitive" | "p-plus-alpha-sensitive" => {
-            let alpha = number([0, 500_000, 1_000_000, 2_000_000][step]);
-            let mut params = vec![("p", few), ("alpha", alpha), ("k", k), on];
-            match pick / 4 % 3 {
-                0 => {}
-                1 => params.push(("mean_weight", share)),
-                _ => params.push(("max_category_share", share)),
-            }
-            params
-        }
         "p-sensitive" => vec![("p", few), ("k", k), on],
         "p-alpha-sensitive" | "p-plus-alpha-sensitive" => {
             let mut given =
@@ -111,10 +101,6 @@ fn merging_breaks(table: &Table, card: &Card, params: &Given, covered: &[u32], m
         // The cells of a union cover whom the parts cover, and perhaps others.
         !admits(table, card, params, &union, covered[a] | covered[b] | more)
     })
-}
-
-fn values_of(rows: &[Row], known: &[&str]) -> bool {
-    rows.iter().all(|row| known.contains(&row.1[0].as_str()))
 }
 
 /// Whether a release that keeps its promise breaks it when its first group leaves.
