@@ -461,14 +461,6 @@ pub(crate) struct LookArgs {
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
 
-    /// A category of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'
-    #[arg(long, value_name = "COLUMN:NAME=VALUES", help_heading = "Columns")]
-    pub(crate) category: Vec<String>,
-
-    /// What is published of a sensitive column with categories: disease=value, category or both
-    #[arg(long, value_name = "COLUMN=WHAT", help_heading = "Columns")]
-    pub(crate) publish_sa: Vec<String>,
-
     /// Texts that count as missing [default: empty, ?, NA]
     #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
     pub(crate) missing: Option<Vec<String>>,
