@@ -25,12 +25,28 @@ pub struct Partition {
     spans: Vec<Span>,
     groups: Vec<GroupId>,
     starred: Option<GroupId>,
+    levels: Option<Vec<u32>>,
 }
 
 impl Partition {
     /// A partition of `rows` rows without groups; `width` is the number of quasi-identifiers.
     pub fn new(width: usize, rows: usize) -> Partition {
-        Partition { width, spans: Vec::new(), groups: vec![SUPPRESSED; rows], starred: None }
+        Partition { width, spans: Vec::new(), groups: vec![SUPPRESSED; rows], starred: None, levels: None }
+    }
+
+    /// The same groups, published with every cell of a quasi-identifier at one level: one level per quasi-identifier. Each
+    /// span must then be that of a level's cell ([`Domain::level_span`](crate::Domain::level_span)).
+    #[must_use]
+    pub fn at_levels(mut self, levels: Vec<u32>) -> Partition {
+        debug_assert_eq!(levels.len(), self.width);
+        self.levels = Some(levels);
+        self
+    }
+
+    /// The level of each quasi-identifier, if every cell of it is published at the same one. Otherwise a group is published
+    /// with the tightest cells that cover its spans.
+    pub fn levels(&self) -> Option<&[u32]> {
+        self.levels.as_deref()
     }
 
     /// Adds a group: the interval it covers on each line, and its rows. Fails if a row is in another group already.
@@ -68,6 +84,7 @@ impl Partition {
     #[must_use]
     pub fn without(&self, leaving: &[bool]) -> Partition {
         let mut kept = Partition::new(self.width, self.groups.len());
+        kept.levels.clone_from(&self.levels);
         let mut renamed = vec![SUPPRESSED; self.groups()];
         for group in (0..self.groups()).filter(|&group| !leaving[group]) {
             renamed[group] = GroupId(kept.groups() as u32);

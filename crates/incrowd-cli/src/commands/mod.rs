@@ -11,3 +11,4 @@ pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;
 pub(crate) mod verify;
+mod search_print;
