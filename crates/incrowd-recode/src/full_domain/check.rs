@@ -8,7 +8,7 @@ use incrowd_core::{Dataset, Error, GroupSummary, Result};
 use super::frequency::{Counts, FrequencySet, Scratch, collect};
 use super::key::{Field, Key};
 use super::ladder::Ladder;
-use super::price::{Metric, Prices};
+use super::price::{Metric, Prices, Sizes};
 
 thread_local! {
     /// Room for roll-ups, one per thread.
@@ -32,19 +32,19 @@ pub(super) struct Outcome {
 #[derive(Debug)]
 pub(super) struct Checker<'a, K> {
     pub(super) ladders: Vec<Ladder>,
-    fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
     pub(super) prices: Prices,
     /// The groups at the bottom of the lattice.
     pub(super) base: FrequencySet<K>,
     /// Every group has at least this many records, whatever else the models ask.
-    least: u64,
+    pub(super) least: u64,
     /// Models that look at more than the number of records.
     others: Vec<&'a dyn BoundModel>,
     /// The sensitive columns they look at.
     watched: Vec<usize>,
     sensitive: usize,
     /// How many records may be suppressed.
-    suppressible: u64,
+    pub(super) suppressible: u64,
 }
 
 impl<'a, K: Key> Checker<'a, K> {
@@ -76,6 +76,11 @@ impl<'a, K: Key> Checker<'a, K> {
         self.suppressible == 0 || self.others.is_empty()
     }
 
+    /// Whether the number of records decides about every group.
+    pub(super) fn counts_only(&self) -> bool {
+        self.others.is_empty()
+    }
+
     /// Whether a node's cost is never less than that of a node below.
     pub(super) fn cost_grows(&self) -> bool {
         self.suppressible == 0
@@ -103,39 +108,52 @@ impl<'a, K: Key> Checker<'a, K> {
 
     /// The cost and the groups of a node that keeps the promises; `None` if it does not.
     fn judge(&self, set: &FrequencySet<K>, levels: &[u8], scratch: &mut Scratch) -> Option<Outcome> {
-        let suppressed = self.refuse(set, scratch)?;
-        let peopled = set.groups.iter().filter(|group| group.1 > 0).count();
-        let groups = (peopled - scratch.refused.len()) as u64;
-        if groups == 0 {
+        let sizes = self.sizes(set, scratch)?;
+        let refused = scratch.refused.iter().map(|&group| set.groups[group as usize]);
+        self.outcome(levels, &sizes, |column, gone| {
+            gone.extend(refused.clone().map(|(key, records)| (key.get(self.fields[column]), records)));
+        })
+    }
+
+    /// What is known of a node with such groups. `refused` lists the class of each refused group in a column with its
+    /// records.
+    pub(super) fn outcome(
+        &self,
+        levels: &[u8],
+        sizes: &Sizes,
+        refused: impl Fn(usize, &mut Vec<(u32, u64)>),
+    ) -> Option<Outcome> {
+        if sizes.groups == 0 {
             return None;
         }
+        let Sizes { groups, suppressed, .. } = *sizes;
         // A node of fewer columns is only asked whether it keeps the promises.
         if levels.iter().zip(&self.ladders).any(|(&level, ladder)| usize::from(level) == ladder.levels()) {
             return Some(Outcome { value: 0.0, groups, suppressed, floor: 0.0 });
         }
-        let value = self.prices.of(set, &self.fields, levels, &scratch.refused, suppressed, groups);
-        Some(Outcome { value, groups, suppressed, floor: self.prices.floor(set, suppressed) })
+        let mut gone = vec![Vec::new(); levels.len()];
+        if self.prices.asks_for_cells() && suppressed > 0 {
+            gone.iter_mut().enumerate().for_each(|(column, gone)| refused(column, gone));
+        }
+        let value = self.prices.of(levels, sizes, &mut gone);
+        Some(Outcome { value, groups, suppressed, floor: self.prices.floor(sizes) })
     }
 
-    /// Finds the groups that the models refuse and counts their records; `None` once they are too many.
-    fn refuse(&self, set: &FrequencySet<K>, scratch: &mut Scratch) -> Option<u64> {
-        let mut suppressed = 0;
+    /// Counts the groups, and finds those that the models refuse; `None` once these have too many records.
+    fn sizes(&self, set: &FrequencySet<K>, scratch: &mut Scratch) -> Option<Sizes> {
         scratch.refused.clear();
-        for (group, &(_, records)) in set.groups.iter().enumerate() {
-            if records < self.least && records > 0 {
-                suppressed += records;
-                if suppressed > self.suppressible {
-                    return None;
-                }
-                scratch.refused.push(group as u32);
+        // Counting is cheaper than asking, so whatever counting can refuse is refused first.
+        let few = |records: u64| records < self.least && records > 0;
+        let mut counted = 0;
+        for &(_, records) in set.groups.iter().filter(|group| few(group.1)) {
+            counted += records;
+            if counted > self.suppressible {
+                return None;
             }
         }
-        if self.others.is_empty() {
-            return Some(suppressed);
-        }
         let mut summary = GroupSummary::empty(self.sensitive);
+        let mut sizes = Sizes::default();
         let mut outside = 0;
-        scratch.refused.clear();
         for (group, &(_, records)) in set.groups.iter().enumerate() {
             let people = set.people.get(group).copied().unwrap_or(0);
             if records == 0 {
@@ -143,27 +161,27 @@ impl<'a, K: Key> Checker<'a, K> {
                 continue;
             }
             let mut admitted = records >= self.least;
-            if admitted {
+            if admitted && !self.others.is_empty() {
                 (summary.records, summary.population) = (records, people);
                 for (&column, counts) in self.watched.iter().zip(&set.counts) {
                     summary.sensitive[column].assign(counts.of(group).iter().copied());
                 }
                 admitted = self.others.iter().all(|model| model.admits(&summary).holds);
-                if !admitted {
-                    suppressed += records;
-                }
             }
-            if !admitted {
-                if suppressed > self.suppressible {
+            if admitted {
+                sizes.publish(records);
+            } else {
+                sizes.refuse(records);
+                scratch.refused.push(group as u32);
+                if sizes.suppressed > self.suppressible {
                     return None;
                 }
-                scratch.refused.push(group as u32);
             }
         }
         // People whom no cell covers are a group without records.
         let beside = GroupSummary { population: outside, ..GroupSummary::empty(self.sensitive) };
         let mut blind = self.others.iter().filter(|model| model.looks_at().is_none());
-        blind.all(|model| model.admits(&beside).holds).then_some(suppressed)
+        blind.all(|model| model.admits(&beside).holds).then_some(sizes)
     }
 
     /// The groups of a node with the verdict on each: keys ascending, and whether it is published.
@@ -171,7 +189,7 @@ impl<'a, K: Key> Checker<'a, K> {
         let bottom = vec![0; levels.len()];
         SCRATCH.with_borrow_mut(|scratch| {
             let set = self.base.rolled_up(&self.ladders, &self.fields, &bottom, levels, scratch);
-            self.refuse(&set, scratch);
+            self.sizes(&set, scratch);
             let mut published: Vec<(K, bool)> =
                 set.groups.iter().map(|&(key, records)| (key, records > 0)).collect();
             scratch.refused.iter().for_each(|&group| published[group as usize].1 = false);

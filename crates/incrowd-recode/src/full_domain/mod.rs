@@ -10,7 +10,6 @@
 //! suppressed if all of them together are within the limit. With a limit and models that ask for more than a number of
 //! records, going up may break a promise (an admitted group merges with a suppressed one), so then every node is checked.
 
-mod cache;
 mod check;
 mod exhaustive;
 mod fast;
@@ -21,6 +20,7 @@ mod ladder;
 mod lattice;
 mod price;
 mod report;
+mod sheet;
 
 pub use price::Metric;
 pub use report::{FoundNode, SearchReport};
@@ -181,10 +181,7 @@ impl FullDomain {
             Search::Incognito if pruned => incognito(checker, lattice, progress)?,
             Search::Fast if pruned => {
                 progress.step("searching", Some(lattice.len() as u64));
-                let mut search = fast::Search::run(checker, lattice, progress);
-                search.price(self.metric);
-                let satisfies = lattice.nodes().map(|node| search.satisfies(node)).collect();
-                Known { satisfies, outcomes: search.outcomes, checked: search.checked }
+                fast::search(checker, lattice, self.metric, progress)?
             }
             _ => exhaustive(checker, lattice, progress)?,
         };

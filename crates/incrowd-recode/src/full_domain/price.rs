@@ -17,8 +17,6 @@
 
 use incrowd_core::{Dataset, Error, Result};
 
-use super::frequency::FrequencySet;
-use super::key::{Field, Key};
 use super::ladder::Ladder;
 
 /// What is to be least.
@@ -132,6 +130,11 @@ impl Prices {
         Ok(prices)
     }
 
+    /// Whether suppressed records are charged by the cells they would have had.
+    pub(super) fn asks_for_cells(&self) -> bool {
+        !self.metric.of_sizes() && self.metric != Metric::NonUniformEntropy
+    }
+
     /// What the node would cost if nobody were suppressed there: never more than it costs. Of metrics of sizes nothing is
     /// known without the groups.
     pub(super) fn at_least(&self, levels: &[u8]) -> f64 {
@@ -142,62 +145,98 @@ impl Prices {
         (self.all + columns.map(|(column, &level)| column[usize::from(level)]).sum::<f64>()) / self.divisor
     }
 
-    /// What a node costs, `refused` being the groups that are suppressed there.
-    pub(super) fn of<K: Key>(
-        &self,
-        set: &FrequencySet<K>,
-        fields: &[Field],
-        levels: &[u8],
-        refused: &[u32],
-        suppressed: u64,
-        groups: u64,
-    ) -> f64 {
+    /// What a node costs. `gone` holds for each column the classes of the suppressed groups with their records, in any
+    /// order.
+    pub(super) fn of(&self, levels: &[u8], sizes: &Sizes, gone: &mut [Vec<(u32, u64)>]) -> f64 {
         match self.metric {
             Metric::Discernibility => {
-                let square = |records: u64| u128::from(records) * u128::from(records);
-                let gone: u128 = refused.iter().map(|&group| square(set.groups[group as usize].1)).sum();
-                let kept: u128 = set.groups.iter().map(|&(_, records)| square(records)).sum::<u128>() - gone;
-                (kept + u128::from(suppressed) * u128::from(self.records)) as f64
+                (sizes.squares + u128::from(sizes.suppressed) * u128::from(self.records)) as f64
             }
-            Metric::AverageClassSize => (self.records - suppressed) as f64 / groups as f64,
+            Metric::AverageClassSize => (self.records - sizes.suppressed) as f64 / sizes.groups as f64,
             Metric::NonUniformEntropy => self.at_least(levels),
-            _ if refused.is_empty() => self.at_least(levels),
+            _ if sizes.suppressed == 0 => self.at_least(levels),
             _ => {
                 let mut sum = self.all;
-                let mut gone: Vec<(u32, u64)> = Vec::with_capacity(refused.len());
-                for (column, &field) in fields.iter().enumerate() {
+                for (column, gone) in gone.iter_mut().enumerate() {
                     let level = usize::from(levels[column]);
-                    let prices = &self.of_class[column][level];
-                    gone.clear();
-                    gone.extend(refused.iter().map(|&group| {
-                        let (key, records) = set.groups[group as usize];
-                        (key.get(field), records)
-                    }));
-                    sum += self.of_level[column][level] - price_of(&mut gone, prices);
+                    sum += self.of_level[column][level] - price_of(gone, &self.of_class[column][level]);
                 }
-                (sum + suppressed as f64 * self.whole) / self.divisor
+                (sum + sizes.suppressed as f64 * self.whole) / self.divisor
             }
         }
     }
 
     /// A cost below which no node above this one can be, for metrics of sizes: groups only merge further up, and nobody
     /// who is published is suppressed there. For metrics of cells [`Prices::at_least`] says more.
-    pub(super) fn floor<K>(&self, set: &FrequencySet<K>, suppressed: u64) -> f64 {
-        let sizes = || set.groups.iter().map(|group| group.1);
+    pub(super) fn floor(&self, sizes: &Sizes) -> f64 {
         match self.metric {
-            Metric::Discernibility => sizes().map(|n| u128::from(n) * u128::from(n)).sum::<u128>() as f64,
+            Metric::Discernibility => (sizes.squares + sizes.refused_squares) as f64,
             Metric::AverageClassSize => {
-                let groups = sizes().filter(|&n| n > 0).count();
-                (self.records - suppressed) as f64 / groups.max(1) as f64
+                (self.records - sizes.suppressed) as f64 / (sizes.groups + sizes.refused) as f64
             }
             _ => 0.0,
         }
     }
 }
 
+/// The groups of a node, counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sizes {
+    /// How many groups are published.
+    pub(super) groups: u64,
+    /// The sum of their squared sizes.
+    pub(super) squares: u128,
+    /// How many groups are suppressed.
+    pub(super) refused: u64,
+    /// The sum of their squared sizes.
+    pub(super) refused_squares: u128,
+    /// How many records they have.
+    pub(super) suppressed: u64,
+}
+
+impl Sizes {
+    /// Counts a group that is published.
+    pub(super) fn publish(&mut self, records: u64) {
+        self.groups += 1;
+        self.squares += u128::from(records) * u128::from(records);
+    }
+
+    /// Counts a group that is suppressed.
+    pub(super) fn refuse(&mut self, records: u64) {
+        self.refused += 1;
+        self.suppressed += records;
+        self.refused_squares += u128::from(records) * u128::from(records);
+    }
+}
+
 /// The price of these records, added up class by class so that the sum does not depend on the order of the groups.
 fn price_of(gone: &mut [(u32, u64)], prices: &[f64]) -> f64 {
+    if prices.len() <= 2 * gone.len() {
+        let mut records = vec![0u64; prices.len()];
+        gone.iter().for_each(|&(class, n)| records[class as usize] += n);
+        let classes = prices.iter().zip(&records).filter(|(_, records)| **records > 0);
+        return classes.map(|(price, &records)| price * records as f64).sum();
+    }
     gone.sort_unstable();
     let classes = gone.chunk_by(|a, b| a.0 == b.0);
     classes.map(|class| prices[class[0].0 as usize] * class.iter().map(|c| c.1).sum::<u64>() as f64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Few records and many are added up in different ways, to the same last bit.
+        #[test]
+        fn a_price_does_not_depend_on_how_it_is_added_up(
+            gone in prop::collection::vec((0u32..20, 1u64..9), 1..30),
+            prices in prop::collection::vec(-1.0f64..1.0, 20),
+        ) {
+            let mut padded = prices.clone();
+            padded.resize(100, 0.5);
+            prop_assert_eq!(price_of(&mut gone.clone(), &prices), price_of(&mut gone.clone(), &padded));
+        }
+    }
 }
