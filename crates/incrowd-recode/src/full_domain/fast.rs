@@ -3,15 +3,18 @@
 //! Paper: `kohlmayer2012` (Flash), the idea: walk up the lattice along paths of nodes whose verdict is not known yet, search
 //! each path by halves for the first node that keeps the promises, and let every verdict speak for all nodes above or below.
 //!
-//! Where we differ: paths stay within a [sheet](super::sheet). Sheets are searched in order of the sum of their levels, those
-//! of one sum side by side; what a sheet knows to hold is known of the sheets above it. So what is checked does not depend
-//! on the number of threads, a sheet is rolled up from one just below it, and two sums of levels are in memory at a time.
+//! Where we differ: paths stay within a [sheet](super::sheet). Sheets whose outer columns fail by themselves are never made;
+//! which those are is found by the same search over the outer columns alone. The others are searched in order of the sum of
+//! their levels, those of one sum side by side; what a sheet knows to hold is known of the sheets above it. So what is
+//! checked does not depend on the number of threads. A sheet is rolled up from one just below it, or if there is none from
+//! one with only the columns of most values raised, which others share.
 //! The best node is found among *all* that keep the promises: where suppression makes a metric fall on the way up, nodes are
 //! priced too that are known to hold, unless the least they can cost is more than the best known so far.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use incrowd_core::{Error, Progress, Result};
+use incrowd_core::{Error, Progress, Result, Silent};
 use rayon::prelude::*;
 
 use super::Known;
@@ -21,8 +24,8 @@ use super::lattice::{Lattice, Node};
 use super::price::Metric;
 use super::sheet::{Division, Sheet};
 
-/// Sheets are kept for those above them up to this many bytes.
-const KEPT_BYTES: usize = 1 << 30;
+/// Sheets are kept for those above them up to this many bytes, twice.
+const KEPT_BYTES: usize = 512 << 20;
 
 /// What is known of a node's promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,47 +45,110 @@ struct Verdicts {
 }
 
 /// Finds out of every node whether it keeps the promises, which must be monotone, and what those cost that may be the best.
-pub(super) fn search<K: Key>(
+pub(super) fn search<K: Key>(checker: &Checker<'_, K>, metric: Metric, progress: &dyn Progress) -> Result<Known> {
+    let columns: Vec<usize> = (0..checker.ladders.len()).collect();
+    explore(checker, &columns, Some(metric), progress)
+}
+
+/// The same for some of the columns; without a metric nothing is priced.
+fn explore<K: Key>(
     checker: &Checker<'_, K>,
-    lattice: &Lattice,
-    metric: Metric,
+    columns: &[usize],
+    metric: Option<Metric>,
     progress: &dyn Progress,
 ) -> Result<Known> {
-    let division = Division::new(checker).ok_or_else(|| Error::bug("a part is larger than the whole"))?;
+    let levels = columns.iter().map(|&column| checker.ladders[column].levels() as u32).collect();
+    let divided = Lattice::new(levels).zip(Division::new(checker, columns));
+    let (lattice, division) = divided.ok_or_else(|| Error::bug("a part is larger than the whole"))?;
     let mut known = Known { satisfies: vec![false; lattice.len()], outcomes: BTreeMap::new(), checked: 0 };
+    let mut open = vec![true];
+    if !division.outer.is_empty() {
+        let outer = explore(checker, &division.outer, None, &Silent)?;
+        (open, known.checked) = (outer.satisfies, outer.checked);
+    }
     let mut best = f64::INFINITY;
-    let mut below: BTreeMap<Node, (Option<Sheet<K>>, Verdicts)> = BTreeMap::new();
-    let bottom = Sheet::bottom(checker, &division);
+    let mut below: BTreeMap<Node, (Option<Arc<Sheet<K>>>, Verdicts)> = BTreeMap::new();
+    let mut stones = Stones::new(checker, &division);
     for outers in division.outers.by_height() {
-        let visit = |&outer: &Node| {
-            let under: Vec<(Node, &(Option<Sheet<K>>, Verdicts))> =
-                division.outers.below(outer).filter_map(|node| Some((node, below.get(&node)?))).collect();
-            let sheets = under.iter().filter_map(|(node, (sheet, _))| Some((*node, sheet.as_ref()?)));
-            let (from, source) = sheets.min_by_key(|(_, sheet)| sheet.rows()).unwrap_or((Node(0), &bottom));
-            let sheet = source.rolled_up(checker, &division, from, outer);
+        let (outers, closed): (Vec<Node>, Vec<Node>) = outers.into_iter().partition(|node| open[node.index()]);
+        progress.advance((closed.len() * division.inners.len()) as u64);
+        let mut sources = Vec::with_capacity(outers.len());
+        for &outer in &outers {
+            let under = division.outers.below(outer).filter_map(|node| Some((node, below.get(&node)?.0.clone()?)));
+            let source = under.min_by_key(|(_, sheet)| sheet.rows());
+            sources.push(source.unwrap_or_else(|| stones.below(outer)));
+        }
+        let visit = |(&outer, (from, source)): (&Node, &(Node, Arc<Sheet<K>>))| {
+            let sheet = source.rolled_up(checker, &division, *from, outer);
+            let under = division.outers.below(outer).filter_map(|node| Some(&below.get(&node)?.1));
             let mut visit = Visit { checker, division: &division, sheet: &sheet, outer, best };
-            let verdicts = visit.run(metric, under.iter().map(|(_, (_, verdicts))| verdicts));
+            let verdicts = visit.run(metric, under);
             progress.advance(division.inners.len() as u64);
             (sheet, verdicts)
         };
-        let visited: Vec<(Sheet<K>, Verdicts)> = outers.par_iter().map(visit).collect();
+        let visited: Vec<(Sheet<K>, Verdicts)> = outers.par_iter().zip(&sources).map(visit).collect();
         below.clear();
         let mut bytes = 0;
         for (&outer, (sheet, verdicts)) in outers.iter().zip(visited) {
             for inner in division.inners.nodes() {
-                let node = lattice.node(&division.vector(outer, inner));
+                let vector = division.vector(outer, inner);
+                let node = lattice.node(&columns.iter().map(|&column| vector[column]).collect::<Vec<_>>());
                 known.satisfies[node.index()] = verdicts.tags[inner.index()] == Tag::Holds;
-                if let Some(&outcome) = verdicts.outcomes.get(&inner) {
+                if let Some(&outcome) = verdicts.outcomes.get(&inner).filter(|_| metric.is_some()) {
                     best = best.min(outcome.value);
                     known.outcomes.insert(node, outcome);
                 }
             }
             known.checked += verdicts.checked;
             bytes += sheet.bytes();
-            below.insert(outer, ((bytes <= KEPT_BYTES).then_some(sheet), verdicts));
+            below.insert(outer, ((bytes <= KEPT_BYTES).then(|| Arc::new(sheet)), verdicts));
         }
     }
     Ok(known)
+}
+
+/// Sheets in which only the first outer columns, those of most values, have been raised.
+struct Stones<'a, K> {
+    checker: &'a Checker<'a, K>,
+    division: &'a Division,
+    /// The outer columns by their number of values, the most first.
+    order: Vec<usize>,
+    kept: BTreeMap<Node, Arc<Sheet<K>>>,
+    bytes: usize,
+}
+
+impl<'a, K: Key> Stones<'a, K> {
+    fn new(checker: &'a Checker<'a, K>, division: &'a Division) -> Self {
+        let mut order: Vec<usize> = (0..division.outer.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(checker.ladders[division.outer[i]].classes(0)));
+        let bottom = Arc::new(Sheet::bottom(checker, division));
+        Stones { checker, division, order, kept: BTreeMap::from([(Node(0), bottom)]), bytes: 0 }
+    }
+
+    /// A sheet below this node from which it is not far.
+    fn below(&mut self, outer: Node) -> (Node, Arc<Sheet<K>>) {
+        let levels = self.division.outers.vector(outer);
+        let mut raised = vec![0; levels.len()];
+        let mut stone = (Node(0), Arc::clone(&self.kept[&Node(0)]));
+        let most = self.order.len().saturating_sub(1);
+        for &column in &self.order[..most] {
+            raised[column] = levels[column];
+            let node = self.division.outers.node(&raised);
+            if node == stone.0 {
+                continue;
+            }
+            let sheet = self.kept.get(&node).cloned().unwrap_or_else(|| {
+                let sheet = Arc::new(stone.1.rolled_up(self.checker, self.division, stone.0, node));
+                if self.bytes + sheet.bytes() <= KEPT_BYTES {
+                    self.bytes += sheet.bytes();
+                    self.kept.insert(node, Arc::clone(&sheet));
+                }
+                sheet
+            });
+            stone = (node, sheet);
+        }
+        stone
+    }
 }
 
 /// The search of one sheet.
@@ -96,12 +162,12 @@ struct Visit<'a, K> {
 }
 
 impl<K: Key> Visit<'_, K> {
-    fn run<'v>(&mut self, metric: Metric, below: impl Iterator<Item = &'v Verdicts>) -> Verdicts {
+    fn run<'v>(&mut self, metric: Option<Metric>, below: impl Iterator<Item = &'v Verdicts>) -> Verdicts {
         let inners = &self.division.inners;
         let mut verdicts = Verdicts {
             tags: vec![Tag::Unknown; inners.len()],
             outcomes: BTreeMap::new(),
-            floors: vec![0.0; if metric.of_sizes() { inners.len() } else { 0 }],
+            floors: vec![0.0; if metric.is_some_and(Metric::of_sizes) { inners.len() } else { 0 }],
             checked: 0,
         };
         for under in below {
@@ -118,12 +184,10 @@ impl<K: Key> Visit<'_, K> {
                 self.halve(&path(inners, &verdicts, start), &mut verdicts);
             }
         }
-        if !self.checker.cost_grows() {
-            if metric.of_sizes() {
-                self.price_sizes(&heights, &mut verdicts);
-            } else {
-                self.price_cells(&mut verdicts);
-            }
+        match metric {
+            Some(metric) if !self.checker.cost_grows() && metric.of_sizes() => self.price_sizes(&heights, &mut verdicts),
+            Some(_) if !self.checker.cost_grows() => self.price_cells(&mut verdicts),
+            _ => {}
         }
         verdicts
     }

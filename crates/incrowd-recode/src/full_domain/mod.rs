@@ -181,7 +181,7 @@ impl FullDomain {
             Search::Incognito if pruned => incognito(checker, lattice, progress)?,
             Search::Fast if pruned => {
                 progress.step("searching", Some(lattice.len() as u64));
-                fast::search(checker, lattice, self.metric, progress)?
+                fast::search(checker, self.metric, progress)?
             }
             _ => exhaustive(checker, lattice, progress)?,
         };

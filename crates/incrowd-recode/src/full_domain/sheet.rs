@@ -35,6 +35,8 @@ struct Room {
 /// How columns are divided, and what becomes of the inner ones at their levels.
 #[derive(Debug)]
 pub(super) struct Division {
+    /// The levels of columns that are not looked at.
+    unseen: Vec<u8>,
     pub(super) outer: Vec<usize>,
     pub(super) inner: Vec<usize>,
     /// The levels of the outer columns.
@@ -52,20 +54,21 @@ pub(super) struct Division {
 }
 
 impl Division {
-    pub(super) fn new<K: Key>(checker: &Checker<'_, K>) -> Option<Division> {
+    /// Divides some of the columns; the others are not looked at. There is at least one inner column.
+    pub(super) fn new<K: Key>(checker: &Checker<'_, K>, columns: &[usize]) -> Option<Division> {
         let ladders = &checker.ladders;
-        let mut order: Vec<usize> = (0..ladders.len()).collect();
+        let mut order = columns.to_vec();
         order.sort_by_key(|&column| ladders[column].classes(0));
         let (mut inner, mut cells, mut levels) = (Vec::new(), 1, 1);
         for column in order {
             let (more, higher) = (cells * ladders[column].classes(0), levels * ladders[column].levels());
-            if more <= MOST_CELLS && higher <= MOST_LEVELS {
+            if inner.is_empty() || more <= MOST_CELLS && higher <= MOST_LEVELS {
                 (cells, levels) = (more, higher);
                 inner.push(column);
             }
         }
         inner.sort_unstable();
-        let outer: Vec<usize> = (0..ladders.len()).filter(|column| !inner.contains(column)).collect();
+        let outer: Vec<usize> = columns.iter().copied().filter(|column| !inner.contains(column)).collect();
         let lattice = |columns: &[usize]| Lattice::new(columns.iter().map(|&c| ladders[c].levels() as u32).collect());
         let (outers, inners) = (lattice(&outer)?, lattice(&inner)?);
         let radix: Vec<u32> = inner.iter().map(|&column| ladders[column].classes(0) as u32).collect();
@@ -86,12 +89,13 @@ impl Division {
         let becomes = inners.nodes().map(table).collect();
         let class = |i: usize, cell: u32| cell / radix[..i].iter().product::<u32>() % radix[i];
         let classes = (0..inner.len()).map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect()).collect();
-        Some(Division { outer, inner, outers, inners, radix, cells, classes, becomes })
+        let unseen = ladders.iter().map(|ladder| ladder.levels() as u8).collect();
+        Some(Division { unseen, outer, inner, outers, inners, radix, cells, classes, becomes })
     }
 
     /// The levels of all columns.
     pub(super) fn vector(&self, outer: Node, inner: Node) -> Vec<u8> {
-        let mut vector = vec![0; self.outer.len() + self.inner.len()];
+        let mut vector = self.unseen.clone();
         self.outer.iter().zip(self.outers.vector(outer)).for_each(|(&column, level)| vector[column] = level);
         self.inner.iter().zip(self.inners.vector(inner)).for_each(|(&column, level)| vector[column] = level);
         vector
@@ -124,11 +128,12 @@ impl<K: Key> Sheet<K> {
         let base = &checker.base;
         let total: u64 = base.groups.iter().map(|group| group.1).sum();
         if !checker.counts_only() || u32::try_from(total).is_err() {
-            return Sheet::Summed(base.clone());
+            let bottom = vec![0; checker.ladders.len()];
+            return Sheet::Summed(checker.rolled_up(base, &bottom, &division.vector(Node(0), Node(0))));
         }
         let outer = |key: K| {
-            let cleared = division.inner.iter().map(|&column| checker.fields[column]);
-            cleared.fold(key, |key, field| key.set(field, 0))
+            let fields = division.outer.iter().map(|&column| checker.fields[column]);
+            fields.fold(K::default(), |outer, field| outer.set(field, key.get(field)))
         };
         let cell = |key: K| {
             let columns = division.inner.iter().enumerate().rev();
