@@ -17,7 +17,11 @@ pub(crate) fn print(report: &Report, search: &SearchReport) {
         thousands(search.nodes),
         thousands(search.minimal.len() as u64),
         thousands(search.checked),
-        if search.pruned || search.search == "exhaustive" { "" } else { ", because none could be ruled out by another" }
+        if search.pruned || search.search == "exhaustive" {
+            ""
+        } else {
+            ", because none could be ruled out by another"
+        }
     );
     let header: Vec<String> = ["", search.metric, "groups", "suppressed"].map(str::to_owned).to_vec();
     let mut rows = vec![header.into_iter().chain(search.columns.iter().cloned()).collect::<Vec<_>>()];
@@ -30,7 +34,10 @@ pub(crate) fn print(report: &Report, search: &SearchReport) {
     }
     say!("{}", table(rows));
     if minimal.len() > SHOWN {
-        say!("         and {} more minimal ones; --json lists all", thousands((minimal.len() - SHOWN) as u64));
+        say!(
+            "         and {} more minimal ones; --json lists all",
+            thousands((minimal.len() - SHOWN) as u64)
+        );
     }
     let published = report.records.suppressed;
     if published != search.best.suppressed {

@@ -88,7 +88,10 @@ mod tests {
             let spec = ColumnSpec { kind: Some(kind), ..ColumnSpec::default() };
             let (domain, codes) = Domain::build(&column(&["1", "2", "3"]), &spec, None).unwrap();
             assert_eq!(domain.levels(), 2);
-            assert_eq!((domain.level_label(codes[2], 0), domain.level_label(codes[2], 1)), ("2".into(), "*".into()));
+            assert_eq!(
+                (domain.level_label(codes[2], 0), domain.level_label(codes[2], 1)),
+                ("2".into(), "*".into())
+            );
             assert_eq!(domain.level_span(codes[2], 1), Span { lo: Code(0), hi: Code(2) });
             assert_eq!((domain.level_depth(codes[2], 0), domain.level_depth(codes[2], 1)), (1, 0));
         }

@@ -102,8 +102,7 @@ impl<'a, K: Key> Checker<'a, K> {
 
     /// Rolls up without asking.
     pub(super) fn rolled_up(&self, source: &FrequencySet<K>, from: &[u8], to: &[u8]) -> FrequencySet<K> {
-        SCRATCH
-            .with_borrow_mut(|scratch| source.rolled_up(&self.ladders, &self.fields, from, to, scratch))
+        SCRATCH.with_borrow_mut(|scratch| source.rolled_up(&self.ladders, &self.fields, from, to, scratch))
     }
 
     /// The cost and the groups of a node that keeps the promises; `None` if it does not.

@@ -45,7 +45,11 @@ struct Verdicts {
 }
 
 /// Finds out of every node whether it keeps the promises, which must be monotone, and what those cost that may be the best.
-pub(super) fn search<K: Key>(checker: &Checker<'_, K>, metric: Metric, progress: &dyn Progress) -> Result<Known> {
+pub(super) fn search<K: Key>(
+    checker: &Checker<'_, K>,
+    metric: Metric,
+    progress: &dyn Progress,
+) -> Result<Known> {
     let columns: Vec<usize> = (0..checker.ladders.len()).collect();
     explore(checker, &columns, Some(metric), progress)
 }
@@ -70,11 +74,13 @@ fn explore<K: Key>(
     let mut below: BTreeMap<Node, (Option<Arc<Sheet<K>>>, Verdicts)> = BTreeMap::new();
     let mut stones = Stones::new(checker, &division);
     for outers in division.outers.by_height() {
-        let (outers, closed): (Vec<Node>, Vec<Node>) = outers.into_iter().partition(|node| open[node.index()]);
+        let (outers, closed): (Vec<Node>, Vec<Node>) =
+            outers.into_iter().partition(|node| open[node.index()]);
         progress.advance((closed.len() * division.inners.len()) as u64);
         let mut sources = Vec::with_capacity(outers.len());
         for &outer in &outers {
-            let under = division.outers.below(outer).filter_map(|node| Some((node, below.get(&node)?.0.clone()?)));
+            let under =
+                division.outers.below(outer).filter_map(|node| Some((node, below.get(&node)?.0.clone()?)));
             let source = under.min_by_key(|(_, sheet)| sheet.rows());
             sources.push(source.unwrap_or_else(|| stones.below(outer)));
         }
@@ -176,7 +182,11 @@ impl<K: Key> Visit<'_, K> {
                     *tag = Tag::Holds;
                 }
             }
-            verdicts.floors.iter_mut().zip(&under.floors).for_each(|(floor, under)| *floor = floor.max(*under));
+            verdicts
+                .floors
+                .iter_mut()
+                .zip(&under.floors)
+                .for_each(|(floor, under)| *floor = floor.max(*under));
         }
         let heights = inners.by_height();
         for &start in heights.iter().flatten() {
@@ -185,7 +195,9 @@ impl<K: Key> Visit<'_, K> {
             }
         }
         match metric {
-            Some(metric) if !self.checker.cost_grows() && metric.of_sizes() => self.price_sizes(&heights, &mut verdicts),
+            Some(metric) if !self.checker.cost_grows() && metric.of_sizes() => {
+                self.price_sizes(&heights, &mut verdicts)
+            }
             Some(_) if !self.checker.cost_grows() => self.price_cells(&mut verdicts),
             _ => {}
         }
@@ -198,7 +210,12 @@ impl<K: Key> Visit<'_, K> {
         while lo < hi {
             let middle = (lo + hi) / 2;
             let holds = self.check(path[middle], verdicts);
-            tag(&self.division.inners, path[middle], if holds { Tag::Holds } else { Tag::Fails }, &mut verdicts.tags);
+            tag(
+                &self.division.inners,
+                path[middle],
+                if holds { Tag::Holds } else { Tag::Fails },
+                &mut verdicts.tags,
+            );
             if holds { hi = middle } else { lo = middle + 1 }
         }
     }
@@ -215,7 +232,8 @@ impl<K: Key> Visit<'_, K> {
 
     /// Prices nodes in the order of what they would cost without suppression.
     fn price_cells(&mut self, verdicts: &mut Verdicts) {
-        let open = |node: &Node| verdicts.tags[node.index()] == Tag::Holds && !verdicts.outcomes.contains_key(node);
+        let open =
+            |node: &Node| verdicts.tags[node.index()] == Tag::Holds && !verdicts.outcomes.contains_key(node);
         let bound = |node: Node| self.checker.prices.at_least(&self.division.vector(self.outer, node));
         let mut open: Vec<(f64, Node)> =
             self.division.inners.nodes().filter(open).map(|node| (bound(node), node)).collect();

@@ -147,22 +147,21 @@ impl<K: Key> FrequencySet<K> {
         let climb = |key: K| {
             steps.iter().fold(key, |key, step| key.set(step.field, step.table[key.get(step.field) as usize]))
         };
-        let groups = collect(
-            self.groups.iter().map(|&(key, records)| (climb(key), records)),
-            most,
-            follow,
-            scratch,
-        );
+        let groups =
+            collect(self.groups.iter().map(|&(key, records)| (climb(key), records)), most, follow, scratch);
         let mut people = vec![0; if self.people.is_empty() { 0 } else { groups.len() }];
         self.people.iter().zip(&scratch.moved).for_each(|(n, &group)| people[group as usize] += n);
-        let counts = self.counts.iter().map(|counts| counts.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
+        let counts =
+            self.counts.iter().map(|counts| counts.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
         let counts = counts.collect();
         FrequencySet { groups, people, counts }
     }
 
     /// How much memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.groups.as_slice()) + 8 * self.people.len() + self.counts.iter().map(Counts::bytes).sum::<usize>()
+        size_of_val(self.groups.as_slice())
+            + 8 * self.people.len()
+            + self.counts.iter().map(Counts::bytes).sum::<usize>()
     }
 }
 

@@ -80,16 +80,24 @@ impl<'a, K: Key> Subset<'a, K> {
     /// Whether all projections on one column less kept the promises.
     fn is_candidate(&self, node: Node, smaller: &BTreeMap<u32, Vec<bool>>) -> bool {
         (0..self.columns.len()).all(|left_out| {
-            let Some(verdicts) = smaller.get(&(self.bits & !(1 << self.columns[left_out]))) else { return true };
+            let Some(verdicts) = smaller.get(&(self.bits & !(1 << self.columns[left_out]))) else {
+                return true;
+            };
             let mut index = 0;
             for (i, &column) in self.columns.iter().enumerate().filter(|(i, _)| *i != left_out) {
-                index = index * self.checker.ladders[column].levels() + usize::from(self.lattice.level(node, i));
+                index =
+                    index * self.checker.ladders[column].levels() + usize::from(self.lattice.level(node, i));
             }
             verdicts[index]
         })
     }
 
-    fn run(&self, smaller: &BTreeMap<u32, Vec<bool>>, found: &mut Found, progress: &dyn Progress) -> Vec<bool> {
+    fn run(
+        &self,
+        smaller: &BTreeMap<u32, Vec<bool>>,
+        found: &mut Found,
+        progress: &dyn Progress,
+    ) -> Vec<bool> {
         let whole = self.columns.len() == self.checker.ladders.len();
         let bottom = vec![0; self.checker.ladders.len()];
         let start = self.vector(Node(0));

@@ -37,7 +37,6 @@ impl Field {
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Key for u64 {
-
     #[inline]
     fn get(self, field: Field) -> u32 {
         if field.mask == 0 { 0 } else { (self >> field.shift) as u32 & field.mask }
@@ -60,7 +59,6 @@ impl Key for u64 {
 }
 
 impl Key for u128 {
-
     #[inline]
     fn get(self, field: Field) -> u32 {
         if field.mask == 0 { 0 } else { (self >> field.shift) as u32 & field.mask }

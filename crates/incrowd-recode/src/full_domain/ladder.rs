@@ -31,7 +31,8 @@ impl Ladder {
         for row in 0..data.rows() {
             counts[data.quasi_codes(row)[column] as usize] += data.weight(row);
         }
-        let used: Vec<Code> = (0..domain.leaves()).map(Code).filter(|code| counts[code.index()] > 0).collect();
+        let used: Vec<Code> =
+            (0..domain.leaves()).map(Code).filter(|code| counts[code.index()] > 0).collect();
         let mut leaves = vec![0; counts.len()];
         used.iter().enumerate().for_each(|(class, code)| leaves[code.index()] = class as u32);
 

@@ -121,8 +121,14 @@ mod tests {
         assert_eq!((vectors.len(), vectors.is_sorted()), (12, true));
         assert!(lattice.nodes().all(|node| lattice.node(&lattice.vector(node)) == node));
         let node = lattice.node(&[1, 1, 0]);
-        assert_eq!(lattice.above(node).map(|n| lattice.vector(n)).collect::<Vec<_>>(), [[1, 2, 0], [1, 1, 1]]);
-        assert_eq!(lattice.below(node).map(|n| lattice.vector(n)).collect::<Vec<_>>(), [[0, 1, 0], [1, 0, 0]]);
+        assert_eq!(
+            lattice.above(node).map(|n| lattice.vector(n)).collect::<Vec<_>>(),
+            [[1, 2, 0], [1, 1, 1]]
+        );
+        assert_eq!(
+            lattice.below(node).map(|n| lattice.vector(n)).collect::<Vec<_>>(),
+            [[0, 1, 0], [1, 0, 0]]
+        );
         assert_eq!(lattice.by_height().iter().map(Vec::len).collect::<Vec<_>>(), [1, 3, 4, 3, 1]);
         assert!(Lattice::new(vec![10; 8]).is_none());
     }

@@ -143,7 +143,8 @@ impl Algorithm for FullDomain {
             let name = &data.quasi()[column].name;
             return Err(Error::input(format!("the hierarchy of column `{name}` has more than 254 levels")));
         }
-        let Some(lattice) = Lattice::new(ladders.iter().map(|ladder| ladder.levels() as u32).collect()) else {
+        let Some(lattice) = Lattice::new(ladders.iter().map(|ladder| ladder.levels() as u32).collect())
+        else {
             return Err(too_large(&ladders, Lattice::MOST_NODES));
         };
         let widest = |ladder: &Ladder| (0..ladder.levels()).map(|level| ladder.classes(level)).max();
@@ -155,8 +156,10 @@ impl Algorithm for FullDomain {
             let checker = Checker::<u128>::new(data, ladders, fields, models, self.metric, suppressible)?;
             self.run(data, &checker, &lattice, progress)
         } else {
-            Err(Error::resources("the quasi-identifiers have too many different values together for `full-domain`")
-                .help("round numbers, or leave out a column; `mondrian` has no such limit"))
+            Err(Error::resources(
+                "the quasi-identifiers have too many different values together for `full-domain`",
+            )
+            .help("round numbers, or leave out a column; `mondrian` has no such limit"))
         }
     }
 }
@@ -185,7 +188,8 @@ impl FullDomain {
             }
             _ => exhaustive(checker, lattice, progress)?,
         };
-        let rank = |(node, outcome): (&Node, &Outcome)| (outcome.value, std::cmp::Reverse(outcome.groups), *node);
+        let rank =
+            |(node, outcome): (&Node, &Outcome)| (outcome.value, std::cmp::Reverse(outcome.groups), *node);
         let best = known.outcomes.iter().min_by(|a, b| {
             let ((x, more, node), (y, others, other)) = (rank(*a), rank(*b));
             x.total_cmp(&y).then(more.cmp(&others)).then(node.cmp(&other))
@@ -240,10 +244,8 @@ fn incognito<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn
     let incognito::Found { satisfies, mut outcomes, checked } = incognito::search(checker, lattice, progress);
     let mut checked = checked;
     if !checker.cost_grows() {
-        let open: Vec<Node> = lattice
-            .nodes()
-            .filter(|node| satisfies[node.index()] && !outcomes.contains_key(node))
-            .collect();
+        let open: Vec<Node> =
+            lattice.nodes().filter(|node| satisfies[node.index()] && !outcomes.contains_key(node)).collect();
         progress.step("pricing", Some(open.len() as u64));
         let bottom = vec![0; lattice.columns()];
         let price = |&node: &Node| {

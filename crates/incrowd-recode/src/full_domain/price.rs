@@ -99,7 +99,9 @@ impl Prices {
             let price = |level: usize, class: usize| -> Result<f64> {
                 let code = ladder.firsts(level)[class];
                 let cell = || {
-                    domain.read(&domain.level_label(code, level)).ok_or_else(|| Error::bug("a label cannot be read"))
+                    domain
+                        .read(&domain.level_label(code, level))
+                        .ok_or_else(|| Error::bug("a label cannot be read"))
                 };
                 Ok(match metric {
                     Metric::Ncp => domain.cell_ncp(&cell()?),
@@ -111,7 +113,9 @@ impl Prices {
                     Metric::Discernibility | Metric::AverageClassSize => 0.0,
                 })
             };
-            let classes = |level: usize| (0..ladder.firsts(level).len()).map(move |class| price(level, class)).collect();
+            let classes = |level: usize| {
+                (0..ladder.firsts(level).len()).map(move |class| price(level, class)).collect()
+            };
             let of_class = (0..ladder.levels()).map(classes).collect::<Result<Vec<Vec<f64>>>>()?;
             let of_level = |(level, prices): (usize, &Vec<f64>)| {
                 prices.iter().zip(ladder.records(level)).map(|(price, &n)| price * n as f64).sum::<f64>()

@@ -3,8 +3,8 @@
 //! The columns are divided into outer ones and inner ones; the inner ones have few values together. A sheet fixes the levels
 //! of the outer columns. Its rows are grouped by the outer classes, and within a group every combination of inner values is
 //! a cell of a small array. What the inner columns become at their levels is then one table from cells to cells, and the
-//! groups of a node are counted by adding rows to cells: nothing is hashed, and memory is read in order. Groups that are too
-//! small whatever the inner levels come first, so that a node which fails is usually found out early.
+//! groups of a node are counted by adding rows to cells: nothing is hashed, and memory is read in order. Small groups come
+//! first, so that a node which fails is usually found out early.
 
 use std::cell::RefCell;
 
@@ -69,7 +69,8 @@ impl Division {
         }
         inner.sort_unstable();
         let outer: Vec<usize> = columns.iter().copied().filter(|column| !inner.contains(column)).collect();
-        let lattice = |columns: &[usize]| Lattice::new(columns.iter().map(|&c| ladders[c].levels() as u32).collect());
+        let lattice =
+            |columns: &[usize]| Lattice::new(columns.iter().map(|&c| ladders[c].levels() as u32).collect());
         let (outers, inners) = (lattice(&outer)?, lattice(&inner)?);
         let radix: Vec<u32> = inner.iter().map(|&column| ladders[column].classes(0) as u32).collect();
         let table = |node: Node| {
@@ -88,7 +89,8 @@ impl Division {
         };
         let becomes = inners.nodes().map(table).collect();
         let class = |i: usize, cell: u32| cell / radix[..i].iter().product::<u32>() % radix[i];
-        let classes = (0..inner.len()).map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect()).collect();
+        let classes =
+            (0..inner.len()).map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect()).collect();
         let unseen = ladders.iter().map(|ladder| ladder.levels() as u8).collect();
         Some(Division { unseen, outer, inner, outers, inners, radix, cells, classes, becomes })
     }
@@ -127,7 +129,7 @@ impl<K: Key> Sheet<K> {
     pub(super) fn bottom(checker: &Checker<'_, K>, division: &Division) -> Sheet<K> {
         let base = &checker.base;
         let total: u64 = base.groups.iter().map(|group| group.1).sum();
-        if !checker.counts_only() || u32::try_from(total).is_err() {
+        if !checker.counts_only() || u32::try_from(total.max(checker.least)).is_err() {
             let bottom = vec![0; checker.ladders.len()];
             return Sheet::Summed(checker.rolled_up(base, &bottom, &division.vector(Node(0), Node(0))));
         }
@@ -145,23 +147,40 @@ impl<K: Key> Sheet<K> {
             let rows = base.groups.iter().map(|&(key, records)| (cell(key), records as u32));
             let rows: Vec<(u32, u32)> = rows.collect();
             let keys = groups.iter().map(|group| group.0).collect();
-            Sheet::Counted(gather(keys, &rows, room.scratch.moved(), &mut room.cells, division.cells, checker.least))
+            Sheet::Counted(gather(
+                keys,
+                &rows,
+                room.scratch.moved(),
+                &mut room.cells,
+                division.cells,
+                checker.least,
+            ))
         })
     }
 
     /// The sheet at higher levels of the outer columns.
-    pub(super) fn rolled_up(&self, checker: &Checker<'_, K>, division: &Division, from: Node, to: Node) -> Sheet<K> {
+    pub(super) fn rolled_up(
+        &self,
+        checker: &Checker<'_, K>,
+        division: &Division,
+        from: Node,
+        to: Node,
+    ) -> Sheet<K> {
         let vector = |outer: Node| division.vector(outer, Node(0));
         match self {
             Sheet::Summed(set) => Sheet::Summed(checker.rolled_up(set, &vector(from), &vector(to))),
             Sheet::Counted(sheet) => ROOM.with_borrow_mut(|room| {
                 let (from, to) = (vector(from), vector(to));
                 let climb = |key: K| {
-                    division.outer.iter().filter(|&&column| from[column] != to[column]).fold(key, |key, &column| {
-                        let table = checker.ladders[column].up(usize::from(from[column]), usize::from(to[column]));
-                        let field = checker.fields[column];
-                        key.set(field, table[key.get(field) as usize])
-                    })
+                    division.outer.iter().filter(|&&column| from[column] != to[column]).fold(
+                        key,
+                        |key, &column| {
+                            let table = checker.ladders[column]
+                                .up(usize::from(from[column]), usize::from(to[column]));
+                            let field = checker.fields[column];
+                            key.set(field, table[key.get(field) as usize])
+                        },
+                    )
                 };
                 let entries = sheet.keys.iter().map(|&key| (climb(key), 1));
                 let groups = collect(entries, sheet.keys.len(), true, &mut room.scratch);
@@ -172,7 +191,14 @@ impl<K: Key> Sheet<K> {
                     of_row.extend(std::iter::repeat_n(group, (end - start) as usize));
                     start = end;
                 }
-                Sheet::Counted(gather(keys, &sheet.rows, &of_row, &mut room.cells, division.cells, checker.least))
+                Sheet::Counted(gather(
+                    keys,
+                    &sheet.rows,
+                    &of_row,
+                    &mut room.cells,
+                    division.cells,
+                    checker.least,
+                ))
             }),
         }
     }
@@ -192,12 +218,18 @@ impl<K: Key> Sheet<K> {
                 cells.clear();
                 cells.resize(division.cells, 0);
                 let becomes = &division.becomes[inner.index()];
-                let sizes = sheet.sizes(becomes, cells, refused, checker.least, checker.suppressible)?;
+                let least = u32::try_from(checker.least).unwrap_or(u32::MAX);
+                let sizes = sheet.sizes(becomes, cells, least, checker.suppressible)?;
+                if sizes.suppressed > 0 && checker.prices.asks_for_cells() {
+                    sheet.refused(becomes, cells, least, refused);
+                }
                 checker.outcome(&levels, &sizes, |column, gone| {
                     let groups = refused.iter();
                     if let Some(i) = division.inner.iter().position(|&inner| inner == column) {
                         let classes = &division.classes[i];
-                        gone.extend(groups.map(|&(_, cell, records)| (classes[cell as usize], records.into())));
+                        gone.extend(
+                            groups.map(|&(_, cell, records)| (classes[cell as usize], records.into())),
+                        );
                     } else {
                         let field = checker.fields[column];
                         let class = |group: u32| sheet.keys[group as usize].get(field);
@@ -228,17 +260,45 @@ impl<K: Key> Sheet<K> {
 }
 
 impl<K: Key> Counted<K> {
-    /// Counts the groups of a node and lists the refused ones: group of the sheet, cell and records. `None` once they have too many
-    /// records. All `cells` are 0 before and after.
-    fn sizes(
-        &self,
-        becomes: &[u32],
-        cells: &mut [u32],
-        refused: &mut Vec<(u32, u32, u32)>,
-        least: u64,
-        suppressible: u64,
-    ) -> Option<Sizes> {
-        let mut sizes = Sizes::default();
+    /// Counts the groups of a node; `None` once the refused ones have too many records. All `cells` are 0 before and after.
+    fn sizes(&self, becomes: &[u32], cells: &mut [u32], least: u32, suppressible: u64) -> Option<Sizes> {
+        // Nothing overflows: the sum of squares is at most the square of a sum that fits 32 bits.
+        let (mut groups, mut squares, mut occupied, mut all_squares, mut suppressed) =
+            (0u64, 0u64, 0u64, 0u64, 0u64);
+        let mut start = 0;
+        for &end in &self.ends {
+            let rows = &self.rows[start..end as usize];
+            start = end as usize;
+            for &(cell, records) in rows {
+                cells[becomes[cell as usize] as usize] += records;
+            }
+            // A cell is counted where it is met first and empty from then on. Without branches, because none could be
+            // foretold.
+            for &(cell, _) in rows {
+                let records = std::mem::take(&mut cells[becomes[cell as usize] as usize]);
+                let (admitted, square) =
+                    (u64::from(records >= least), u64::from(records) * u64::from(records));
+                groups += admitted;
+                squares += admitted * square;
+                occupied += u64::from(records > 0);
+                all_squares += square;
+                suppressed += (1 - admitted) * u64::from(records);
+            }
+            if suppressed > suppressible {
+                return None;
+            }
+        }
+        Some(Sizes {
+            groups,
+            squares: squares.into(),
+            refused: occupied - groups,
+            refused_squares: (all_squares - squares).into(),
+            suppressed,
+        })
+    }
+
+    /// The refused groups of a node: group of the sheet, cell and records. All `cells` are 0 before and after.
+    fn refused(&self, becomes: &[u32], cells: &mut [u32], least: u32, refused: &mut Vec<(u32, u32, u32)>) {
         refused.clear();
         let mut start = 0;
         for (group, &end) in self.ends.iter().enumerate() {
@@ -250,22 +310,15 @@ impl<K: Key> Counted<K> {
             for &(cell, _) in rows {
                 let cell = becomes[cell as usize];
                 let records = std::mem::take(&mut cells[cell as usize]);
-                if u64::from(records) >= least {
-                    sizes.publish(records.into());
-                } else if records > 0 {
-                    sizes.refuse(records.into());
+                if records > 0 && records < least {
                     refused.push((group as u32, cell, records));
                 }
             }
-            if sizes.suppressed > suppressible {
-                return None;
-            }
         }
-        Some(sizes)
     }
 }
 
-/// Puts rows together by group, those with the same cell into one. Groups of fewer than `least` records come first.
+/// Puts rows together by group, those with the same cell into one. Groups with few records come first.
 fn gather<K: Key>(
     keys: Vec<K>,
     rows: &[(u32, u32)],
@@ -280,9 +333,7 @@ fn gather<K: Key>(
         totals[group as usize] += u64::from(records);
         lens[group as usize] += 1;
     }
-    let (mut order, large): (Vec<u32>, Vec<u32>) =
-        (0..keys.len() as u32).partition(|&group| totals[group as usize] < least);
-    order.extend(large);
+    let order = by_total(&totals, least);
     let mut next = vec![0u32; keys.len()];
     let mut at = 0;
     for &group in &order {
@@ -315,4 +366,20 @@ fn gather<K: Key>(
     together.truncate(write);
     let keys = order.iter().map(|&group| keys[group as usize]).collect();
     Counted { keys, ends, rows: together }
+}
+
+/// The groups roughly by their records, the smallest first.
+fn by_total(totals: &[u64], least: u64) -> Vec<u32> {
+    const STEPS: u64 = 32;
+    let step = |total: u64| (total.saturating_mul(4) / least).min(STEPS) as usize;
+    let mut starts = [0u32; STEPS as usize + 2];
+    totals.iter().for_each(|&total| starts[step(total) + 1] += 1);
+    (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+    let mut order = vec![0; totals.len()];
+    for (group, &total) in totals.iter().enumerate() {
+        let at = &mut starts[step(total)];
+        order[*at as usize] = group as u32;
+        *at += 1;
+    }
+    order
 }

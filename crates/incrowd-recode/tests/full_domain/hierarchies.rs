@@ -49,7 +49,8 @@ fn labels_that_cannot_be_told_apart_are_refused() {
 
 #[test]
 fn a_lattice_that_is_too_large_is_refused_with_its_size() {
-    let path = |i: usize| (0..9).map(move |level| if level == 8 { "*".to_owned() } else { format!("{i}-{level}") });
+    let path =
+        |i: usize| (0..9).map(move |level| if level == 8 { "*".to_owned() } else { format!("{i}-{level}") });
     let spec = arx(&json!([path(0).collect::<Vec<_>>(), path(1).collect::<Vec<_>>()]));
     let row = vec![vec!["0-0".to_owned(); 8], vec!["1-0".to_owned(); 8]];
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];

@@ -46,7 +46,9 @@ struct Found {
 fn cost(data: &Dataset, levels: &[usize], published: &[bool], sizes: &[u64], metric: Metric) -> f64 {
     let (all, columns) = (data.records() as f64, levels.len() as f64);
     let suppressed: u64 = (0..data.rows()).filter(|&r| !published[r]).map(|r| data.weight(r)).sum();
-    let label = |row: usize, q: usize, level: usize| data.quasi()[q].domain.level_label(Code(data.quasi_codes(row)[q]), level);
+    let label = |row: usize, q: usize, level: usize| {
+        data.quasi()[q].domain.level_label(Code(data.quasi_codes(row)[q]), level)
+    };
     let count = |q: usize, level: usize, text: &str| -> f64 {
         (0..data.rows()).filter(|&r| label(r, q, level) == text).map(|r| data.weight(r) as f64).sum()
     };
@@ -55,7 +57,8 @@ fn cost(data: &Dataset, levels: &[usize], published: &[bool], sizes: &[u64], met
         cells.map(|(r, q)| data.weight(r) as f64 * cell(r, q)).sum()
     };
     let read = |row: usize, q: usize| data.quasi()[q].domain.read(&label(row, q, levels[q])).unwrap();
-    let height = |row: usize, q: usize| data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), 0) as f64;
+    let height =
+        |row: usize, q: usize| data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), 0) as f64;
     let steps = |row: usize, q: usize| {
         height(row, q) - data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), levels[q]) as f64
     };
@@ -99,7 +102,8 @@ fn brute(data: &Dataset, models: &[Box<dyn BoundModel>], limit: u64, metric: Met
         let mut groups: BTreeMap<Vec<String>, (GroupSummary, Vec<usize>)> = BTreeMap::new();
         for row in 0..data.rows() {
             let code = |q: usize| Code(data.quasi_codes(row)[q]);
-            let cells = (0..tops.len()).map(|q| data.quasi()[q].domain.level_label(code(q), levels[q])).collect();
+            let cells =
+                (0..tops.len()).map(|q| data.quasi()[q].domain.level_label(code(q), levels[q])).collect();
             let group = groups.entry(cells).or_insert_with(|| (GroupSummary::empty(1), Vec::new()));
             group.0.add(data.weight(row), data.sensitive_codes(row));
             group.1.push(row);
@@ -132,7 +136,10 @@ fn bind(data: &Dataset, which: usize, k: u64) -> Vec<Box<dyn BoundModel>> {
     match which {
         0 | 1 => vec![promise("k-anonymity", vec![("k", k)])],
         2 => vec![promise("p-sensitive", vec![("k", k), ("p", Value::Integer(2))])],
-        3 => vec![promise("k-anonymity", vec![("k", k)]), promise("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("entropy"))])],
+        3 => vec![
+            promise("k-anonymity", vec![("k", k)]),
+            promise("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("entropy"))]),
+        ],
         4 => vec![promise("t-closeness", vec![("t", Value::Real(0.4))])],
         _ => vec![promise("alpha-k-anonymity", vec![("alpha", Value::Real(0.6)), ("k", k)])],
     }

@@ -55,7 +55,10 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
         let data = table(&NAMES, &records, &specs);
         for (m, model) in ["k", "p", "pa", "p+a"].into_iter().enumerate() {
             let expected = &case["models"][model];
-            let Some(models) = promises(model, &case["params"], &data).filter(|_| expected.is_object()) else { continue };
+            let Some(models) = promises(model, &case["params"], &data).filter(|_| expected.is_object())
+            else {
+                continue;
+            };
             for (name, search) in Search::ALL {
                 let what = format!("case {} {model} {name}", case["case"]);
                 let algorithm = FullDomain { search, metric: Metric::Distortion };

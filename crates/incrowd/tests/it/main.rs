@@ -3,6 +3,7 @@
 mod adult;
 mod columns;
 mod failure;
+mod full_domain;
 mod manifest;
 mod matrix;
 mod metamorphic;
