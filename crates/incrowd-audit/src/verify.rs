@@ -27,6 +27,8 @@ pub struct Judgement {
     pub margin: f64,
     /// How many groups are not admitted.
     pub failing: u64,
+    /// Whether the promise is not known to be broken either: it is about values, and only their categories are published.
+    pub unknown: bool,
 }
 
 /// What verification found out about a release.
@@ -112,6 +114,9 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
                 worst = Some(verdict);
             }
         }
+        // Different categories have different values, so what holds of the categories holds of the values.
+        let veiled = model.looks_at().is_some_and(|column| release.sensitive()[column].only_categories());
+        let unknown = failing > 0 && veiled && !needs(promise, Need::Categories);
         let (name, title, params) = (promise.name(), promise.title(), promise.params.clone());
         judgements.push(Judgement {
             name,
@@ -123,6 +128,7 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
             need: worst.map_or(0.0, |v| v.need),
             margin: worst.map_or(f64::INFINITY, |v| v.margin()),
             failing,
+            unknown,
         });
     }
     let unread = people.map_or_else(Vec::new, |people| people.unread.clone());

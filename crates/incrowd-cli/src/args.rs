@@ -172,6 +172,14 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "COLUMN=LOW:HIGH", help_heading = "Columns")]
     pub(crate) domain: Vec<String>,
 
+    /// A category of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'
+    #[arg(long, value_name = "COLUMN:NAME=VALUES", help_heading = "Columns")]
+    pub(crate) category: Vec<String>,
+
+    /// What is published of a sensitive column with categories: disease=value, category or both
+    #[arg(long, value_name = "COLUMN=WHAT", help_heading = "Columns")]
+    pub(crate) publish_sa: Vec<String>,
+
     /// Texts that count as missing [default: empty, ?, NA]
     #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
     pub(crate) missing: Option<Vec<String>>,
@@ -452,6 +460,14 @@ pub(crate) struct LookArgs {
     /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
+
+    /// A category of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'
+    #[arg(long, value_name = "COLUMN:NAME=VALUES", help_heading = "Columns")]
+    pub(crate) category: Vec<String>,
+
+    /// What is published of a sensitive column with categories: disease=value, category or both
+    #[arg(long, value_name = "COLUMN=WHAT", help_heading = "Columns")]
+    pub(crate) publish_sa: Vec<String>,
 
     /// Texts that count as missing [default: empty, ?, NA]
     #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]

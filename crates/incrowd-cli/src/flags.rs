@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
-    self, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, RoleName, Suppressed,
+    self, Categories, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, Publish,
+    RoleName, Suppressed,
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ModelArgs, TableArgs};
+use crate::args::{AnonymizeArgs, ModelArgs, TableArgs, VerifyArgs};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -30,6 +31,27 @@ impl Typed {
             Some(source) if !replaced => source.locate(error).into(),
             _ => error.into(),
         }
+    }
+
+    /// What the flags say of a release, on top of the job file or, without one, of the roles in the release's manifest.
+    pub(crate) fn verify(args: &VerifyArgs) -> Result<Typed, Failure> {
+        let mut typed = match (&args.table.job, args.table.quasi.is_empty()) {
+            (None, true) => {
+                let mut job = Job::default();
+                job.input.paths = vec![args.release.clone()];
+                job.output = stated_manifest(args.manifest.clone());
+                let mut job = incrowd::with_roles_of_manifest(&job)?;
+                job.output = None;
+                let mut typed = Typed { job, ..Typed::default() };
+                typed.table(&args.table)?;
+                typed
+            }
+            _ => Typed::new(&args.table)?,
+        };
+        typed.models(&args.models)?;
+        typed.judge_release(&args.table, args.manifest.as_ref());
+        typed.job.input.paths = vec![args.release.clone()];
+        Ok(typed)
     }
 
     /// Reads the job file and what the flags say of the table.
@@ -86,6 +108,20 @@ impl Typed {
         for (column, word) in pairs("--hierarchy", &args.hierarchy)? {
             job_spec(job, "--hierarchy", column, true)?.hierarchy = Some(hierarchy(word)?);
             self.replaced.push(format!("columns.{column}.hierarchy"));
+        }
+        for (column, list) in categories(&args.category)? {
+            self.replaced.push(format!("columns.{column}.categories"));
+            job_sensitive(&mut self.job, "--category", &column)?.categories = Some(Categories::new(list)?);
+        }
+        let job = &mut self.job;
+        for (column, word) in pairs("--publish-sa", &args.publish_sa)? {
+            let publish = choice("--publish-sa", word, &Publish::ALL)?;
+            let column = job_sensitive(job, "--publish-sa", column)?;
+            if column.categories.is_none() && publish != Publish::Value {
+                return Err(Error::job("--publish-sa: the column has no categories")
+                    .help("add --category 'disease:Top Secret=HIV,Cancer', most sensitive first"));
+            }
+            column.publish = Some(publish);
         }
         if let Some(missing) = &args.missing {
             job.input.missing.clone_from(missing);
@@ -223,12 +259,17 @@ impl Typed {
         }
         let stated = self.job.output.take().and_then(|output| output.manifest);
         let manifest = manifest.cloned().or(stated);
-        self.job.output = manifest.map(|manifest| Output {
-            path: PathBuf::new(),
-            manifest: Some(manifest),
-            order: Order::default(),
-        });
+        self.job.output = stated_manifest(manifest);
     }
+}
+
+/// Where the manifest of a release to be judged is, if that is stated.
+fn stated_manifest(manifest: Option<PathBuf>) -> Option<Output> {
+    manifest.map(|manifest| Output {
+        path: PathBuf::new(),
+        manifest: Some(manifest),
+        order: Order::default(),
+    })
 }
 
 fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {
@@ -269,6 +310,37 @@ fn job_spec<'a>(
         None => Err(Error::job(format!("{flag} names `{column}`, which is {what}"))
             .help_near(column, known.iter().map(String::as_str))),
     }
+}
+
+fn job_sensitive<'a>(job: &'a mut Job, flag: &str, column: &str) -> Result<&'a mut job::ColumnJob> {
+    let known: Vec<String> =
+        job.columns.iter().filter(|(_, c)| c.role == RoleName::Sensitive).map(|(n, _)| n.clone()).collect();
+    match job.columns.iter_mut().find(|(n, c)| n == column && c.role == RoleName::Sensitive) {
+        Some((_, found)) => Ok(found),
+        None => Err(Error::job(format!("{flag} names `{column}`, which is not sensitive"))
+            .help_near(column, known.iter().map(String::as_str))),
+    }
+}
+
+/// The categories of each column, in the order typed.
+type ColumnCategories = Vec<(String, Vec<(String, Vec<String>)>)>;
+
+/// `disease:Top Secret=HIV,Cancer`, once for each category.
+fn categories(given: &[String]) -> Result<ColumnCategories> {
+    let mut columns: ColumnCategories = Vec::new();
+    for text in given {
+        let parts = text.split_once('=').and_then(|(left, values)| Some((left.split_once(':')?, values)));
+        let Some(((column, name), values)) = parts else {
+            return Err(Error::job(format!("--category {text}: write --category 'COLUMN:NAME=VALUE,VALUE'")));
+        };
+        let values = values.split(',').map(|v| v.trim().to_owned()).filter(|v| !v.is_empty()).collect();
+        let entry = (name.trim().to_owned(), values);
+        match columns.iter_mut().find(|(known, _)| known == column) {
+            Some((_, list)) => list.push(entry),
+            None => columns.push((column.to_owned(), vec![entry])),
+        }
+    }
+    Ok(columns)
 }
 
 /// `k=2,values=HIV,Cancer` are two parameters: what has no `=` goes on with the list before it.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::group::{GroupSummary, Histogram};
 use crate::index::Code;
-use crate::partition::Span;
+use crate::partition::{Divided, Span};
 use crate::population::{Cell, Population};
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub use crate::sensitive::Sensitive;
@@ -90,13 +90,22 @@ impl Dataset {
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-                order.iter().enumerate().for_each(|(code, &text)| map[text] = Code(code as u32));
-                let values = order.iter().map(|&text| column.texts[text].clone()).collect();
+                // Two codes may have one text, as when values are published as their categories.
+                let same =
+                    |a: usize, b: usize| a.min(b) != MISSING as usize && column.texts[a] == column.texts[b];
+                let mut first: Vec<usize> = Vec::with_capacity(order.len());
+                for &text in &order {
+                    if !first.last().is_some_and(|&last| same(last, text)) {
+                        first.push(text);
+                    }
+                    map[text] = Code(first.len() as u32 - 1);
+                }
+                let values = first.iter().map(|&text| column.texts[text].clone()).collect();
                 let missing = has_missing.then(|| map[MISSING as usize].0);
                 let spec = specs.get(i - quasi.len()).copied();
                 let built = Sensitive::build(&column.name, values, missing, spec);
                 sensitive.push(built.map_err(|mut misfit| {
-                    misfit.code = misfit.code.map(|code| order[code as usize] as u32);
+                    misfit.code = misfit.code.map(|code| first[code as usize] as u32);
                     EncodeError { column: i, misfit }
                 })?);
             }
@@ -137,6 +146,19 @@ impl Dataset {
     /// The population, if one was given.
     pub fn population(&self) -> Option<&Population> {
         self.population.as_ref()
+    }
+
+    /// The table with some records of some rows as rows of their own, after the last.
+    #[must_use]
+    pub fn divided(mut self, divided: &[Divided]) -> Dataset {
+        let width = self.quasi.len() + self.sensitive.len();
+        for part in divided {
+            let start = part.row.index() * width;
+            self.codes.extend_from_within(start..start + width);
+            self.weights[part.row.index()] -= part.records;
+            self.weights.push(part.records);
+        }
+        self
     }
 
     /// The table with other weights: 0 leaves a row out. Lines and codes stay.

@@ -35,6 +35,12 @@ impl Decimal {
         }
     }
 
+    /// The decimal times `whole`, rounded down.
+    pub fn share_of(self, whole: u64) -> u64 {
+        let share = u128::from(self.digits) * u128::from(whole) / u128::from(self.scale);
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+
     /// How `part / whole` compares to the decimal, exactly. `whole` must not be 0.
     pub fn cmp_fraction(self, part: u128, whole: u128) -> Ordering {
         wide(part, self.scale).cmp(&wide(whole, self.digits))
@@ -92,6 +98,16 @@ mod tests {
         // Three tenths as a binary fraction is a little less than three tenths.
         assert!(Decimal::of(0.3).at_most(3, 10) && !Decimal::of(0.3).less(3, 10));
         assert!(!Decimal::of(0.3).at_most(300_000_001, 1_000_000_000));
+    }
+
+    #[test]
+    fn a_share_is_that_of_the_decimal() {
+        // 0.29 · 100 and 0.07 · 100 miss 29 and 7 as binary fractions, on either side.
+        for (share, whole, part) in
+            [(0.29, 100, 29), (0.07, 100, 7), (0.1, 30, 3), (0.0, 9, 0), (1.0, 9, 9), (0.3, 9, 2)]
+        {
+            assert_eq!(Decimal::of(share).share_of(whole), part, "{share} of {whole}");
+        }
     }
 
     proptest! {

@@ -8,6 +8,7 @@
 //! Invariants of this crate: it opens no file, starts no thread and reads no clock.
 
 pub mod card;
+pub mod categories;
 pub mod cell;
 pub mod columnar;
 pub mod dataset;
@@ -29,6 +30,7 @@ pub mod schema;
 mod sensitive;
 
 pub use card::{Param, ParamKind, Params, Value};
+pub use categories::Categories;
 pub use columnar::{CodedColumn, Columnar, Texts};
 pub use dataset::Dataset;
 pub use domain::Domain;
@@ -41,4 +43,4 @@ pub use partition::{Partition, Span};
 pub use plan::Plan;
 pub use population::Population;
 pub use progress::{Progress, Silent};
-pub use schema::{ColumnSpec, Kind, Labels, Role, Schema, SensitiveSpec};
+pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};

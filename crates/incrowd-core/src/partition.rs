@@ -1,7 +1,8 @@
 //! How an algorithm answers: which rows stand together, and which interval each group covers.
 //!
-//! A distinct row is never divided: all records that have it go to the same group, so that an engine can tell a record's
-//! group from its values alone.
+//! Most algorithms never divide a distinct row: all records that have it go to the same group, so that an engine can tell a
+//! record's group from its values alone. One that must ([`Partition::divide`]) says how many of the records stand apart; which
+//! ones is for the engine to choose.
 
 use crate::error::{Error, Result};
 use crate::index::{Code, GroupId, RowId};
@@ -26,12 +27,30 @@ pub struct Partition {
     groups: Vec<GroupId>,
     starred: Option<GroupId>,
     levels: Option<Vec<u32>>,
+    /// Records that stand apart from their row, as rows after the last.
+    divided: Vec<Divided>,
+}
+
+/// Some of the records of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Divided {
+    /// The row they have.
+    pub row: RowId,
+    /// How many they are; fewer than the row has.
+    pub records: u64,
 }
 
 impl Partition {
     /// A partition of `rows` rows without groups; `width` is the number of quasi-identifiers.
     pub fn new(width: usize, rows: usize) -> Partition {
-        Partition { width, spans: Vec::new(), groups: vec![SUPPRESSED; rows], starred: None, levels: None }
+        Partition {
+            width,
+            spans: Vec::new(),
+            groups: vec![SUPPRESSED; rows],
+            starred: None,
+            divided: Vec::new(),
+            levels: None,
+        }
     }
 
     /// The same groups, published with every cell of a quasi-identifier at one level: one level per quasi-identifier. Each
@@ -64,6 +83,19 @@ impl Partition {
         Ok(group)
     }
 
+    /// Lets some of a row's records stand apart, as a row of their own whose number is returned. The table must be divided
+    /// in the same way ([`Dataset::divided`](crate::Dataset::divided)) before the partition is used.
+    pub fn divide(&mut self, row: RowId, records: u64) -> RowId {
+        self.divided.push(Divided { row, records });
+        self.groups.push(SUPPRESSED);
+        RowId(self.groups.len() as u32 - 1)
+    }
+
+    /// The records that stand apart from their rows, in the order of their numbers.
+    pub fn divided(&self) -> &[Divided] {
+        &self.divided
+    }
+
     /// Publishes the rows that are in no group after all, in a group of their own whose every cell is `*`.
     pub fn star(&mut self, leaves: impl Iterator<Item = u32>) -> Result<()> {
         let whole: Vec<Span> = leaves.map(|n| Span { lo: Code(0), hi: Code(n.saturating_sub(1)) }).collect();
@@ -85,6 +117,7 @@ impl Partition {
     pub fn without(&self, leaving: &[bool]) -> Partition {
         let mut kept = Partition::new(self.width, self.groups.len());
         kept.levels.clone_from(&self.levels);
+        kept.divided.clone_from(&self.divided);
         let mut renamed = vec![SUPPRESSED; self.groups()];
         for group in (0..self.groups()).filter(|&group| !leaving[group]) {
             renamed[group] = GroupId(kept.groups() as u32);

@@ -1,5 +1,6 @@
 //! Which column plays which role, checked once.
 
+use crate::categories::Categories;
 use crate::error::{Error, Result};
 use crate::hierarchy::HierarchySpec;
 
@@ -51,6 +52,27 @@ pub struct SensitiveSpec {
     pub kind: Option<Kind>,
     /// The hierarchy, if the column has one; its values are published as they are all the same.
     pub hierarchy: Option<HierarchySpec>,
+    /// The categories of its values, most sensitive first.
+    pub categories: Option<Categories>,
+    /// What is published of the column, if not what its models suggest.
+    pub publish: Option<Publish>,
+}
+
+/// What is published of a sensitive column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publish {
+    /// Its values.
+    Value,
+    /// The categories of its values.
+    Category,
+    /// Both, the category in a column of its own.
+    Both,
+}
+
+impl Publish {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Publish); 3] =
+        [("value", Publish::Value), ("category", Publish::Category), ("both", Publish::Both)];
 }
 
 /// What a column is to the release. A role carries what it needs.

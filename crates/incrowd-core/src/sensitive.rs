@@ -1,11 +1,12 @@
 //! A sensitive column: its values, and how they relate to each other for models that ask.
 
+use crate::categories::Categories;
 use crate::domain::Misfit;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Taxonomy, intervals::not_numeric};
 use crate::index::Code;
 use crate::number::{looks_like_date, looks_numeric, parse_date, parse_number};
-use crate::schema::{Kind, SensitiveSpec};
+use crate::schema::{Kind, Publish, SensitiveSpec};
 
 /// A sensitive column with its values in alphabetical order.
 #[derive(Clone)]
@@ -20,6 +21,9 @@ pub struct Sensitive {
     numbers: Option<Vec<f64>>,
     /// The stated hierarchy and the leaf of each value; a missing value has a leaf of its own.
     hierarchy: Option<(Taxonomy, Vec<Code>)>,
+    categories: Option<Categories>,
+    /// Whether only the categories of its values are published.
+    only_categories: bool,
 }
 
 // Cells must not reach logs.
@@ -63,7 +67,23 @@ impl Sensitive {
                 Some((tree, leaves))
             }
         };
-        Ok(Sensitive { name: name.to_owned(), values, missing, numbers, hierarchy })
+        let categories = spec.and_then(|s| s.categories.clone());
+        if let Some(categories) = &categories {
+            let uncategorized = |(code, value): (usize, &String)| {
+                Some(code as u32) != missing && categories.of(value).is_none()
+            };
+            if let Some((code, _)) = values.iter().enumerate().find(|entry| uncategorized(*entry)) {
+                let count = values.iter().enumerate().filter(|entry| uncategorized(*entry)).count();
+                let what = if count == 1 { "a value".to_owned() } else { format!("{count} values") };
+                let error = Error::input(format!("column `{name}` has {what} in no category"))
+                    .help("put every value into a category, or list it in [input] missing")
+                    .at(format!("columns.{name}.categories"));
+                return Err(Misfit { error, code: Some(code as u32) });
+            }
+        }
+        let only_categories = spec.and_then(|s| s.publish) == Some(Publish::Category);
+        let name = name.to_owned();
+        Ok(Sensitive { name, values, missing, numbers, hierarchy, categories, only_categories })
     }
 
     /// The number each value stands for, by code.
@@ -107,6 +127,33 @@ impl Sensitive {
             Error::job(format!("column `{name}` has no hierarchy"))
                 .help(format!("give it one: {name} = {{ role = \"sensitive\", hierarchy = \"{name}.csv\" }}"))
         })
+    }
+
+    /// The category of each value by code, 0 for the most sensitive, and the number of categories.
+    pub fn categories(&self) -> Result<(Vec<u32>, usize)> {
+        let name = &self.name;
+        let Some(categories) = &self.categories else {
+            return Err(Error::job(format!("column `{name}` has no categories")).help(format!(
+                "list them, most sensitive first: {name} = {{ role = \"sensitive\", categories = {{ \"Top\" = [\"HIV\"], … }} }}"
+            )));
+        };
+        if self.missing.is_some() {
+            return Err(Error::job(format!("column `{name}` has missing values, which have no category"))
+                .help("leave such records out with on_missing = \"drop\""));
+        }
+        let of = self.values.iter().filter_map(|value| categories.of(value).map(|c| c as u32)).collect();
+        Ok((of, categories.len()))
+    }
+
+    /// Whether the values are categories, because nothing else is published.
+    pub fn only_categories(&self) -> bool {
+        self.only_categories
+    }
+
+    /// The name of the category of a value.
+    pub fn category_name(&self, code: u32) -> Option<&str> {
+        let categories = self.categories.as_ref()?;
+        categories.of(&self.values[code as usize]).map(|category| categories.name(category))
     }
 
     /// For each code the first code that means the same; `None` if no two do. `1` and `1.0` are one value however they
@@ -185,7 +232,7 @@ mod tests {
         for bad in ["nan", "inf", "-inf", "NaN"] {
             let sniffed = column(&["1", bad], &SensitiveSpec::default()).unwrap();
             assert!(sniffed.numbers().is_err() && sniffed.ranks().is_err());
-            let stated = SensitiveSpec { kind: Some(Kind::Numeric), hierarchy: None };
+            let stated = SensitiveSpec { kind: Some(Kind::Numeric), ..SensitiveSpec::default() };
             assert_eq!(column(&["1", bad], &stated).unwrap_err().code, Some(1));
         }
     }

@@ -46,14 +46,12 @@ impl<'a> Cells<'a> {
         let columns = output.columns.iter().map(|(_, content)| {
             let texts = match *content {
                 Content::Quasi(q) => Texts::new(plan.labels(q).iter().map(String::as_str), renderer),
-                Content::Sensitive(s) => {
+                Content::Sensitive(s) | Content::Category(s) => {
                     let column = &plan.dataset().sensitive()[s];
-                    let shown = column.values.iter().enumerate().map(|(code, value)| {
-                        if column.missing == Some(code as u32) {
-                            output.missing.as_str()
-                        } else {
-                            value.as_str()
-                        }
+                    let shown = column.values.iter().enumerate().map(|(code, value)| match content {
+                        _ if column.missing == Some(code as u32) => output.missing.as_str(),
+                        Content::Category(_) => column.category_name(code as u32).unwrap_or("*"),
+                        _ => value.as_str(),
                     });
                     let mut texts = Texts::new(shown, renderer);
                     texts.null = column.missing.filter(|_| renderer.has_null());
@@ -72,7 +70,9 @@ impl<'a> Cells<'a> {
         let (content, texts) = &self.columns[column];
         match *content {
             Content::Quasi(q) => texts.get(self.plan.cells(group)[q]),
-            Content::Sensitive(s) => texts.get(self.plan.dataset().sensitive_codes(row as usize)[s]),
+            Content::Sensitive(s) | Content::Category(s) => {
+                texts.get(self.plan.dataset().sensitive_codes(row as usize)[s])
+            }
             Content::Carried => None,
         }
     }

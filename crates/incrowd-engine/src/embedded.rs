@@ -52,7 +52,7 @@ impl Embedded {
     fn data_type(&self, name: &str, content: Content, data: &Dataset) -> Result<DataType> {
         let own = || Ok(self.source.column(self.source.position(name)?).data_type.clone());
         match content {
-            Content::Quasi(_) => Ok(DataType::Utf8),
+            Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
             Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
             Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&data.sensitive()[s].values))),
         }

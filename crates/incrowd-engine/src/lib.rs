@@ -17,6 +17,7 @@ mod order;
 mod pending;
 mod replay;
 mod rows;
+mod shares;
 mod sink;
 mod source;
 mod survey;
@@ -63,6 +64,8 @@ pub enum Content {
     Quasi(usize),
     /// The sensitive column at this position, as folded.
     Sensitive(usize),
+    /// The category of the sensitive column at this position.
+    Category(usize),
     /// The records themselves.
     Carried,
 }

@@ -23,7 +23,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn new(cells: &'a Cells<'a>, delimiter: u8) -> Lines<'a> {
         let mut lines = Lines { cells, segments: Vec::new(), ends: Vec::new(), sensitive: Vec::new() };
         for (column, (content, _)) in cells.columns.iter().enumerate() {
-            if let Content::Sensitive(s) = *content {
+            if let Content::Sensitive(s) | Content::Category(s) = *content {
                 lines.sensitive.push((column, s));
             }
         }
@@ -32,7 +32,7 @@ impl<'a> Lines<'a> {
                 if column > 0 {
                     lines.segments.push(delimiter);
                 }
-                if let Content::Sensitive(_) = content {
+                if let Content::Sensitive(_) | Content::Category(_) = content {
                     lines.ends.push(lines.segments.len() as u64);
                 } else {
                     let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or_default();

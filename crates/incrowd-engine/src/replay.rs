@@ -16,6 +16,7 @@ use crate::emit::while_writing;
 use crate::fold::RowIndex;
 use crate::order::generator;
 use crate::pending::write_failed;
+use crate::shares::Shares;
 use crate::sink::{Renderer, Rows, Sink};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 use crate::{Content, FoldSpec, Order, Output};
@@ -79,6 +80,8 @@ struct Replayer<'a> {
     buckets: &'a [Mutex<Bucket>],
     directory: &'a Path,
     routing: Routing<'a>,
+    shares: &'a Shares,
+    rng: ChaCha20Rng,
     stage: Vec<Vec<u8>>,
     codes: Vec<u32>,
     published: u64,
@@ -107,6 +110,7 @@ impl Replayer<'_> {
             return Ok(());
         }
         let row = self.index.row(&self.codes).ok_or(CHANGED)?;
+        let row = self.shares.draw(row, &mut self.rng).ok_or(CHANGED)?;
         if self.plan.partition().group(row as usize).is_none() {
             self.suppressed += 1;
             return Ok(());
@@ -208,6 +212,7 @@ pub(crate) fn replay(
     let buckets: Vec<Mutex<Bucket>> = (0..bucket_count).map(|_| Mutex::default()).collect();
     let ranks = (output.order == Order::Sorted).then(|| ranks(plan));
     let bucket_of = ranks.as_ref().map(|ranks| even_buckets(ranks, &published(plan), bucket_count));
+    let shares = Shares::new(plan);
     let worker = || Replayer {
         index,
         plan,
@@ -220,6 +225,8 @@ pub(crate) fn replay(
             Some(bucket_of) => Routing::ByRow(bucket_of),
             None => Routing::AtRandom(Box::new(generator())),
         },
+        shares: &shares,
+        rng: generator(),
         stage: vec![Vec::new(); bucket_count],
         codes: Vec::new(),
         published: 0,
@@ -227,7 +234,10 @@ pub(crate) fn replay(
         progress,
     };
     let silent = incrowd_core::Silent;
-    let reset = || buckets.iter().for_each(|b| *b.lock().expect("no worker is left") = Bucket::default());
+    let reset = || {
+        buckets.iter().for_each(|b| *b.lock().expect("no worker is left") = Bucket::default());
+        shares.reset(plan);
+    };
     let mut scan = source.scan(&wanted, worker, &silent, reset)?;
     let (mut written, mut suppressed) = (0, 0);
     for worker in &mut scan.workers {

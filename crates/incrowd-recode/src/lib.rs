@@ -7,6 +7,7 @@
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
 pub mod full_domain;
+pub mod local_recoding;
 pub mod mondrian;
 pub mod suppress;
 
@@ -16,7 +17,7 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &full_domain::CARD];
+pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD];
 
 /// An algorithm's entry in the list.
 pub struct Card {

@@ -34,6 +34,7 @@ pub fn settle(
     suppressible: u64,
 ) -> Result<Partition> {
     if (0..data.rows()).all(|row| partition.group(row).is_some()) {
+        // Divided rows are never suppressed.
         return Ok(partition);
     }
     match way {
@@ -95,11 +96,18 @@ fn star(
         starred.add(data.weight(row), data.sensitive_codes(row));
     }
     starred.population = data.population().map_or(0, |p| (0..p.rows() as u32).map(|row| p.weight(row)).sum());
-    let mut order: Vec<usize> = (0..groups.len()).collect();
+    let (alike, mut order): (Vec<usize>, Vec<usize>) =
+        (0..groups.len()).partition(|&group| says_nothing(data, &partition, group));
     order.sort_by_key(|&group| groups[group].records);
     let mut leaving = vec![false; groups.len()];
     let mut next = order.into_iter();
-    while !models.iter().all(|model| model.admits(&starred).holds) {
+    // To a reader, a group that was generalized to the top is one group with the starred records.
+    let seen = |starred: &GroupSummary| {
+        let mut seen = starred.clone();
+        alike.iter().for_each(|&group| seen.merge(&groups[group]));
+        seen
+    };
+    while !models.iter().all(|model| model.admits(&seen(&starred)).holds) {
         let Some(group) = next.next() else { return Err(too_many(suppressible)) };
         starred.merge(&groups[group]);
         leaving[group] = true;
@@ -110,6 +118,15 @@ fn star(
     partition = partition.without(&leaving);
     partition.star(data.quasi().iter().map(|quasi| quasi.domain.leaves()))?;
     Ok(partition)
+}
+
+/// Whether a group is published with `*` in every quasi-identifier.
+fn says_nothing(data: &Dataset, partition: &Partition, group: usize) -> bool {
+    let spans = partition.spans(GroupId(group as u32));
+    data.quasi()
+        .iter()
+        .zip(spans)
+        .all(|(quasi, span)| !quasi.domain.publishes_sets() && quasi.domain.label(span.lo, span.hi) == "*")
 }
 
 /// The groups as models see them, and the people whom none covers.
@@ -151,4 +168,38 @@ fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<Group
             everybody.filter(|&row| !reached[row as usize]).map(|row| population.weight(row)).sum();
     }
     (groups, outside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, RowId, SensitiveSpec, Span, Value};
+
+    /// Rows 0 to 3 are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
+    fn settled(pooled: [&str; 4]) -> Result<Partition> {
+        let hierarchy = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
+        let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
+        let lost = ["0", "300", "400", "500"].map(|income| vec![Some("b"), Some(income)]);
+        let places = ["c", "d", "c", "d"];
+        let pooled = [0, 1, 2, 3].map(|i| vec![Some(places[i]), Some(pooled[i])]);
+        let alone = ["10", "20", "30", "40"].map(|income| vec![Some("a"), Some(income)]);
+        let folded =
+            Folded::from_records(&["q", "income"], lost.into_iter().chain(pooled).chain(alone), false);
+        let data = Dataset::encode(folded, &[&spec], &[&SensitiveSpec::default()], "?").unwrap();
+        let given = [("epsilon", Value::Real(1.0)), ("m", Value::Integer(4))];
+        let promise = Promise::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let models = [promise.model.bind(&data).unwrap()];
+        let mut partition = Partition::new(1, data.rows());
+        let whole = Span { lo: Code(0), hi: Code(3) };
+        partition.add(&[whole], (4..8).map(RowId)).unwrap();
+        partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(RowId)).unwrap();
+        settle(&data, &[promise], &models, partition, Suppressed::Star, 4)
+    }
+
+    #[test]
+    fn starred_records_are_judged_with_the_groups_that_look_like_them() {
+        assert_eq!(settled(["-7", "7", "100", "200"]).unwrap().groups(), 3);
+        // The numbers around 0 are apart from each other and both near it.
+        assert!(settled(["-1", "1", "100", "200"]).is_err());
+    }
 }

@@ -51,7 +51,7 @@ pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
-pub use verify::{Checked, verify};
+pub use verify::{Checked, verify, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

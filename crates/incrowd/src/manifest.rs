@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use incrowd_audit::{Judgement, Verification};
 use incrowd_core::metric::{METRICS, Tally};
 use incrowd_core::schema::{Kind, Labels};
-use incrowd_core::{Error, HierarchySpec, Result, Role, Value};
+use incrowd_core::{Error, HierarchySpec, Publish, Result, Role, Value};
 use incrowd_engine::Pending;
 use serde_json::{Map, Value as Json, json};
 
@@ -113,7 +113,8 @@ pub(crate) fn judgement_json(judgement: &Judgement) -> Json {
     for (name, value) in judgement.params.iter() {
         object.insert(name.into(), value_json(value));
     }
-    object.insert("holds".into(), json!(judgement.holds));
+    // Neither true nor false where only categories are published and the promise is about values.
+    object.insert("holds".into(), if judgement.unknown { Json::Null } else { json!(judgement.holds) });
     object.insert("margin".into(), json!(judgement.margin));
     let (what, have, need) = (judgement.measures, judgement.have, judgement.need);
     object.insert("measured".into(), json!({ "what": what, "have": have, "need": need }));
@@ -181,6 +182,17 @@ fn role_json(role: &Role) -> Json {
     }
     if labels == Labels::Star {
         object.insert("labels".into(), json!("star"));
+    }
+    if let Role::Sensitive(spec) = role {
+        // Whoever judges the release needs the categories, and they are a list of policy, not of people.
+        if let Some(categories) = &spec.categories {
+            let list = categories.iter().map(|(name, values)| json!({ "name": name, "values": values }));
+            object.insert("categories".into(), Json::Array(list.collect()));
+        }
+        let publish = Publish::ALL.iter().find(|(_, publish)| Some(*publish) == spec.publish);
+        if let Some((name, _)) = publish {
+            object.insert("publish_sa".into(), json!(name));
+        }
     }
     Json::Object(object)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_audit::Verification;
+use incrowd_core::exact::Decimal;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
@@ -82,6 +83,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
     let Recoding { partition, search } = recoding;
     let levels = levels_json(&data, &partition);
+    let data = data.divided(partition.divided());
     let starred = starred(&data, &partition);
 
     let columns = setup.output_columns();
@@ -143,7 +145,7 @@ fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
 
 /// How many records the limit lets be suppressed.
 fn suppressible(job: &Job, records: u64) -> u64 {
-    (job.algorithm.suppression_limit * records as f64).floor() as u64
+    Decimal::of(job.algorithm.suppression_limit).share_of(records)
 }
 
 /// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.

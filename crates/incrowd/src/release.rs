@@ -4,7 +4,7 @@ use incrowd_audit::{People, Verification, tally, verify};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result, SensitiveSpec};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
 use incrowd_engine::{Embedded, Format, Options, Pending, Receipt};
 
 use crate::manifest::Manifest;
@@ -66,7 +66,8 @@ impl Release<Unchecked> {
         let quasi: Vec<ColumnSpec> = setup.schema.quasi().map(|(_, spec)| spec.clone()).collect();
         let sensitive: Vec<SensitiveSpec> = setup.schema.sensitive().map(|(_, spec)| spec.clone()).collect();
         let missing = setup.missing_label();
-        let verification = judge(read.folded, &quasi, &sensitive, promises, population, missing, progress)?;
+        let asked = Asked { promises, stated: false };
+        let verification = judge(read.folded, &quasi, &sensitive, &asked, population, missing, progress)?;
         if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
             return Err(Error::bug(format!(
                 "the release does not keep {}: it was not put in place",
@@ -87,22 +88,42 @@ impl Release<Verified> {
 }
 
 /// Judges the promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model
-/// looks at them.
+/// looks at them. A sensitive cell that reads `missing` is a missing value, which need not be a number nor in a hierarchy.
 pub(crate) fn judge(
-    release: Folded,
+    mut release: Folded,
     quasi: &[ColumnSpec],
     sensitive: &[SensitiveSpec],
-    promises: &[Promise],
+    asked: &Asked<'_>,
     population: Option<&Folded>,
     missing: &str,
     progress: &dyn Progress,
 ) -> Result<Verification> {
     let people = population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
+    let width = release.columns.len();
+    for column in quasi.len()..width {
+        let mut texts = release.columns[column].texts.iter().skip(1);
+        if let Some(lost) = texts.position(|text| text == missing) {
+            let cells = release.codes.iter_mut().skip(column).step_by(width);
+            cells.filter(|code| **code == lost as u32 + 1).for_each(|code| *code = MISSING);
+        }
+    }
     let specs: Vec<&SensitiveSpec> = sensitive.iter().collect();
     let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
     let release = Dataset::of_release(release, quasi.len(), &specs)
         .map_err(|failed| failed.misfit.error.at(format!("columns.{}", names[failed.column])))?;
-    verify(&release, promises, people.as_ref())
+    if asked.stated {
+        for (i, promise) in asked.promises.iter().enumerate() {
+            promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
+        }
+    }
+    verify(&release, asked.promises, people.as_ref())
+}
+
+/// Promises about a published table.
+pub(crate) struct Asked<'a> {
+    pub(crate) promises: &'a [Promise],
+    /// Whether somebody states them of this table, and not the making or the manifest of the release.
+    pub(crate) stated: bool,
 }
 
 /// The delimiter incrowd writes into a file of that name.

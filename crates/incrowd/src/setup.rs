@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::model::{Need, Promise};
 use incrowd_core::{
-    ColumnSpec, Dataset, Error, Folded, Population, Progress, Result, Role, Schema, SensitiveSpec,
+    Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role, Schema, SensitiveSpec,
 };
 use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
 use incrowd_recode::Method;
 
-use crate::job::{DefaultRole, Input, Job, OnMissing, RoleName};
+use crate::job::{ColumnJob, DefaultRole, Input, Job, OnMissing, RoleName};
 
 /// A checked job.
 #[derive(Debug)]
@@ -67,8 +67,31 @@ pub(crate) fn promises(job: &Job, sensitive: &[&str]) -> Result<Vec<Promise>> {
 }
 
 /// How a sensitive column's values relate to each other, as the job says.
-pub(crate) fn sensitive_spec(spec: &ColumnSpec) -> SensitiveSpec {
-    SensitiveSpec { kind: spec.kind, hierarchy: spec.hierarchy.clone() }
+pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
+    SensitiveSpec {
+        kind: column.spec.kind,
+        hierarchy: column.spec.hierarchy.clone(),
+        categories: column.categories.clone(),
+        publish: column.publish,
+    }
+}
+
+/// Where the job does not say what is published of a sensitive column: its categories if a promise is about nothing else.
+fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, Role)> {
+    let veiled = |name: &str| {
+        let about =
+            |p: &&Promise| p.params.iter().any(|(param, value)| param == "on" && value.to_string() == name);
+        let mut promises = promises.iter().filter(about);
+        promises.any(|p| p.model.card().needs.contains(&Need::Categories))
+    };
+    let fill = |(name, role): (String, Role)| match role {
+        Role::Sensitive(spec) if spec.publish.is_none() && spec.categories.is_some() && veiled(&name) => {
+            let spec = SensitiveSpec { publish: Some(Publish::Category), ..spec };
+            (name, Role::Sensitive(spec))
+        }
+        role => (name, role),
+    };
+    columns.into_iter().map(fill).collect()
 }
 
 /// The population of a job, folded over the quasi-identifiers, if a promise asks for it.
@@ -132,7 +155,7 @@ impl Setup {
                 Some(column) => match column.role {
                     RoleName::Identifier => Role::Identifier,
                     RoleName::Quasi => Role::Quasi(column.spec.clone()),
-                    RoleName::Sensitive => Role::Sensitive(sensitive_spec(&column.spec)),
+                    RoleName::Sensitive => Role::Sensitive(sensitive_spec(column)),
                     RoleName::Passthrough => Role::Passthrough,
                     RoleName::Drop => Role::Drop,
                 },
@@ -144,8 +167,9 @@ impl Setup {
             };
             roles.push((name.clone(), role));
         }
-        let schema = Schema::new(roles).map_err(|e| e.at("columns"))?;
+        let schema = Schema::new(roles.clone()).map_err(|e| e.at("columns"))?;
         let promises = promises(job, &schema.sensitive().map(|(name, _)| name).collect::<Vec<_>>())?;
+        let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
         let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
             let meant =
@@ -154,6 +178,16 @@ impl Setup {
             e.within("algorithm")
         })?;
         method.accepts(&promises)?;
+        for (name, spec) in schema.sensitive().filter(|(_, spec)| spec.publish == Some(Publish::Both)) {
+            let (column, taken) = (category_column(name), schema.published().map(|(name, _)| name));
+            if spec.categories.is_some() && taken.into_iter().any(|other| other == column) {
+                return Err(Error::job(format!(
+                    "the categories of `{name}` need a column `{column}`, and there is one"
+                ))
+                .help("drop that column, or publish values or categories alone")
+                .at(format!("columns.{name}.publish_sa")));
+            }
+        }
         let missing = job.input.missing.clone();
         let keep_missing = job.input.on_missing == OnMissing::Keep;
         Ok(Setup { schema, promises, method, dropped, missing, keep_missing })
@@ -178,17 +212,30 @@ impl Setup {
     /// The published columns and where their cells come from.
     pub(crate) fn output_columns(&self) -> Vec<(String, Content)> {
         let (mut quasi, mut sensitive) = (0.., 0..);
-        let content = |role: &Role| match role {
-            Role::Quasi(_) => Content::Quasi(quasi.next().unwrap_or(0)),
-            Role::Sensitive(_) => Content::Sensitive(sensitive.next().unwrap_or(0)),
-            _ => Content::Carried,
-        };
-        let names: Vec<String> = self.schema.published().map(|(name, _)| name.to_owned()).collect();
-        names.into_iter().zip(self.schema.published().map(|(_, role)| role).map(content)).collect()
+        let mut columns = Vec::new();
+        for (name, role) in self.schema.published() {
+            let own = |content| (name.to_owned(), content);
+            match role {
+                Role::Quasi(_) => columns.push(own(Content::Quasi(quasi.next().unwrap_or(0)))),
+                Role::Sensitive(spec) => {
+                    let position = sensitive.next().unwrap_or(0);
+                    match spec.publish {
+                        Some(Publish::Category) => columns.push(own(Content::Category(position))),
+                        Some(Publish::Both) => {
+                            columns.push(own(Content::Sensitive(position)));
+                            columns.push((category_column(name), Content::Category(position)));
+                        }
+                        _ => columns.push(own(Content::Sensitive(position))),
+                    }
+                }
+                _ => columns.push(own(Content::Carried)),
+            }
+        }
+        columns
     }
 
     /// Encodes the folded table; a value that does not fit is reported with its place, not with its text.
-    pub(crate) fn encode(&self, folded: Folded, engine: &dyn Engine) -> Result<Dataset> {
+    pub(crate) fn encode(&self, mut folded: Folded, engine: &dyn Engine) -> Result<Dataset> {
         if folded.records() == 0 {
             return Err(match (folded.read, folded.dropped_missing) {
                 (0, _) => Error::input("the table has no records")
@@ -204,6 +251,9 @@ impl Setup {
         // The texts are needed once more only if something does not fit.
         let names: Vec<String> = folded.columns.iter().map(|c| c.name.clone()).collect();
         let texts: Vec<Vec<String>> = folded.columns.iter().map(|c| c.texts.clone()).collect();
+        for (column, spec) in folded.columns[specs.len()..].iter_mut().zip(&sensitive) {
+            as_published(column, spec);
+        }
         Dataset::encode(folded, &specs, &sensitive, self.missing_label()).map_err(|failed| {
             let name = &names[failed.column];
             let error = failed.misfit.error;
@@ -229,6 +279,23 @@ impl Setup {
         })?;
         Ok(data.with_population(placed))
     }
+}
+
+/// Where only categories are published, categories are all that models may see.
+fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
+    if let (Some(Publish::Category), Some(categories)) = (spec.publish, &spec.categories) {
+        for text in column.texts.iter_mut().skip(1) {
+            // A value without a category stays as it is, and is refused by the model that asks for its category.
+            if let Some(category) = categories.of(text) {
+                categories.name(category).clone_into(text);
+            }
+        }
+    }
+}
+
+/// The column in which the categories are published beside the values.
+pub(crate) fn category_column(name: &str) -> String {
+    format!("{name}_category")
 }
 
 fn with_place(error: &Error, place: &str) -> Error {

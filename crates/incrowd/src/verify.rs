@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use incrowd_audit::Verification;
-use incrowd_core::model::Promise;
-use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
+use incrowd_core::model::{Need, Promise};
+use incrowd_core::{Categories, ColumnSpec, Error, Kind, Progress, Publish, Result};
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
-use crate::job::{Job, RoleName};
+use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
-use crate::release::{delimiter, judge, read};
+use crate::release::{Asked, delimiter, judge, read};
 use crate::setup;
 
 /// What was found out about a published table.
@@ -53,6 +53,7 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         return Err(Error::job("verify takes exactly one table").help("incrowd verify release.csv"));
     };
     let manifest = manifest_of(path, job)?;
+    let stated = !job.models.is_empty();
     let job = match &manifest {
         Some(manifest) => with_manifest(job, manifest)?,
         None => job.clone(),
@@ -64,6 +65,9 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     }
     let sensitive = named(&job, RoleName::Sensitive);
     let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
+    if promises.iter().any(|p| p.model.card().needs.contains(&Need::Population)) {
+        needs_hierarchies(&job, &quasi, manifest.as_ref())?;
+    }
     let mut options = setup::options(&job.input)?;
     if manifest.is_some() && options.delimiter.is_none() {
         // What incrowd wrote need not be sniffed.
@@ -83,12 +87,43 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         names.iter().map(|name| job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect()
     };
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
-    let sensitive: Vec<_> = specs(&sensitive).iter().map(setup::sensitive_spec).collect();
+    let sensitive: Vec<_> = sensitive
+        .iter()
+        .map(|name| job.column(name).map(setup::sensitive_spec).unwrap_or_default())
+        .collect();
+    let asked = Asked { promises: &promises, stated };
     let verification =
-        judge(back.folded, &specs(&quasi), &sensitive, &promises, population.as_ref(), missing, progress)?;
+        judge(back.folded, &specs(&quasi), &sensitive, &asked, population.as_ref(), missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
+}
+
+/// The job with the roles the manifest of its table names, if the job has no quasi-identifiers of its own and there is a
+/// manifest: what else is said of columns can then be said on top of that.
+pub fn with_roles_of_manifest(job: &Job) -> Result<Job> {
+    let [path] = job.input.paths.as_slice() else { return Ok(job.clone()) };
+    let mut roles = job.clone();
+    if let Some(manifest) = manifest_of(path, job)? {
+        roles_of_manifest(&mut roles, &manifest)?;
+    }
+    Ok(roles)
+}
+
+/// Without the hierarchies a release was made with, its labels would cover nobody, and a promise about people would seem
+/// broken.
+fn needs_hierarchies(job: &Job, quasi: &[&str], manifest: Option<&Json>) -> Result<()> {
+    let made = |name: &str| manifest.is_some_and(|m| m["job"]["columns"][name]["hierarchy"].is_string());
+    let given = |name: &str| job.column(name).is_some_and(|column| column.spec.hierarchy.is_some());
+    match quasi.iter().find(|name| made(name) && !given(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::job(format!(
+            "column `{name}` was generalized along a hierarchy, without which its cells cannot be read"
+        ))
+        .help(format!(
+            "give it with --hierarchy {name}=FILE, or all of them with --hierarchies DIRECTORY or --job"
+        ))),
+    }
 }
 
 pub(crate) fn named(job: &Job, role: RoleName) -> Vec<&str> {
@@ -121,19 +156,40 @@ fn interrupted(path: &Path, manifest: &Path) -> Option<Json> {
     own.then_some(json)
 }
 
+/// The categories of a column as a manifest has them.
+fn categories_of(column: &Json) -> Result<Option<Categories>> {
+    let Some(list) = column["categories"].as_array() else { return Ok(None) };
+    let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+    let values = |json: &Json| json.as_array().map_or_else(Vec::new, |v| v.iter().map(text).collect());
+    let list = list.iter().map(|c| (text(&c["name"]), values(&c["values"]))).collect();
+    Categories::new(list).map(Some)
+}
+
+fn roles_of_manifest(job: &mut Job, manifest: &Json) -> Result<()> {
+    if !named(job, RoleName::Quasi).is_empty() {
+        return Ok(());
+    }
+    for (name, column) in manifest["job"]["columns"].as_object().into_iter().flatten() {
+        let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
+        job.set_role(name, role.unwrap_or_default());
+        let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
+        let publish = Publish::ALL.iter().find(|(word, _)| column["publish_sa"] == *word);
+        let own = job.column_mut(name);
+        own.spec.kind = kind;
+        own.categories = categories_of(column)?;
+        own.publish = publish.map(|(_, publish)| *publish);
+    }
+    // People of a population who lack a value count as the records of the release do.
+    if manifest["job"]["on_missing"] == "keep" {
+        job.input.on_missing = OnMissing::Keep;
+    }
+    Ok(())
+}
+
 /// Fills in roles and models from a manifest where the job has none.
 pub(crate) fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
-    if named(&job, RoleName::Quasi).is_empty()
-        && let Some(columns) = manifest["job"]["columns"].as_object()
-    {
-        for (name, column) in columns {
-            let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
-            job.set_role(name, role.unwrap_or_default());
-            let kind = Kind::ALL.iter().find(|(word, _)| column["kind"] == *word).map(|(_, kind)| *kind);
-            job.column_mut(name).spec.kind = kind;
-        }
-    }
+    roles_of_manifest(&mut job, manifest)?;
     if job.models.is_empty()
         && let Some(models) = manifest["models"].as_array()
     {

@@ -40,21 +40,30 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
     };
     let (join, class) = scene.release.join(external.table, scene.missing_label())?;
+    let names: Vec<&str> = scene.release.sensitive().collect();
+    let columns = (0..names.len()).map(|i| scene.release.quasi.len() + i);
+    let values: Vec<Values> = columns
+        .map(|column| Values::new(scene.release.table, &join.groups.of_row, join.groups.len(), column))
+        .collect();
+    let mut identity = Identity { people: vec![0; join.groups.len()], ..Identity::default() };
+    identity.by_class = vec![0.0; join.groups.len()];
+    let mut learned: Vec<Learned> = values.iter().map(|_| Learned::new(join.groups.len())).collect();
+    join.candidates(progress, &mut |vector, groups| {
+        let people = join.vectors.records[vector];
+        identity.add(&join, groups, people);
+        learned.iter_mut().zip(&values).for_each(|(learned, values)| learned.add(values, groups, people));
+    });
     let alarm = Alarm::AtLeast(threshold);
-    let identity = Identity::new(&join, progress);
-    let mut finding = identity.finding(&join, alarm);
+    let mut finding = identity.finding(&join, &class, alarm);
     finding.add_fact(
         "further_columns",
         "external columns that attach to released records",
         external.further as f64,
     );
     finding.notes = join_notes(scene, external.table, &join);
-    finding.by_group = spread(&identity.by_class, &class);
     let mut answer = Answer::one(finding);
-    for (i, name) in scene.release.sensitive().enumerate() {
-        let column = scene.release.quasi.len() + i;
-        let values = Values::new(scene.release.table, &join.groups.of_row, join.groups.len(), column);
-        answer = answer.and(Answer::one(learned(&join, &values, name, &class, alarm, progress)));
+    for (learned, name) in learned.into_iter().zip(names) {
+        answer = answer.and(Answer::one(learned.finding(name, &class, alarm)));
     }
     Ok(answer)
 }
@@ -64,11 +73,18 @@ fn spread(by_class: &[f64], class: &[u32]) -> Vec<f64> {
     class.iter().map(|&class| by_class[class as usize]).collect()
 }
 
+/// Raises the risk of each of these groups.
+fn raise(by_class: &mut [f64], groups: &[u32], risk: f64) {
+    groups.iter().for_each(|&group| by_class[group as usize] = by_class[group as usize].max(risk));
+}
+
 /// Whose record is found.
+#[derive(Default)]
 struct Identity {
-    /// For each external vector the number of groups and of records that fit.
-    groups: Vec<u64>,
-    candidates: Vec<u64>,
+    risks: Risks,
+    one_record: u64,
+    one_group: u64,
+    nobody: u64,
     /// For each group of the join the people who fit it.
     people: Vec<u64>,
     /// For each group of the join the greatest chance that somebody's record is found in it.
@@ -76,67 +92,63 @@ struct Identity {
 }
 
 impl Identity {
-    fn new(join: &Join, progress: &dyn Progress) -> Identity {
-        let covered = join.covered(progress);
-        let mut by_class = vec![0.0_f64; join.groups.len()];
-        join.each(progress, &mut |group, vectors| {
-            let fewest = vectors.iter().map(|&v| covered.vector_records[v as usize]).min();
-            by_class[group] = fewest.map_or(0.0, |fewest| share(1, fewest));
-        });
-        let (groups, candidates) = (covered.vector_groups, covered.vector_records);
-        Identity { groups, candidates, people: covered.group_records, by_class }
+    fn add(&mut self, join: &Join, groups: &[u32], people: u64) {
+        let candidates = groups.iter().map(|&group| join.groups.records[group as usize]).sum();
+        let risk = share(1, candidates);
+        self.risks.add(risk, people);
+        self.one_record += if candidates == 1 { people } else { 0 };
+        self.one_group += if groups.len() == 1 { people } else { 0 };
+        self.nobody += if groups.is_empty() { people } else { 0 };
+        groups.iter().for_each(|&group| self.people[group as usize] += people);
+        raise(&mut self.by_class, groups, risk);
     }
 
-    fn finding(&self, join: &Join, alarm: Alarm) -> Finding {
-        let mut risks = Risks::default();
-        let (mut one_record, mut one_group, mut nobody) = (0, 0, 0);
-        for (vector, &people) in join.vectors.records.iter().enumerate() {
-            risks.add(share(1, self.candidates[vector]), people);
-            one_record += if self.candidates[vector] == 1 { people } else { 0 };
-            one_group += if self.groups[vector] == 1 { people } else { 0 };
-            nobody += if self.groups[vector] == 0 { people } else { 0 };
-        }
-        let of_one: u64 =
-            self.people.iter().zip(&join.groups.records).filter(|(p, _)| **p == 1).map(|(_, n)| n).sum();
-        let mut finding =
-            risks.finding(CARD.name, None, "chance of finding the person's record", CHANCE, alarm);
+    fn finding(self, join: &Join, class: &[u32], alarm: Alarm) -> Finding {
+        let of_one = self.people.iter().zip(&join.groups.records).filter(|(people, _)| **people == 1);
+        let of_one: u64 = of_one.map(|(_, records)| records).sum();
+        let measures = "chance of finding the person's record";
+        let mut finding = self.risks.finding(CARD.name, None, measures, CHANCE, alarm);
         finding.people = "external people";
-        finding.add_fact("one_record", "people who fit exactly one record", one_record as f64);
-        finding.add_fact("one_group", "people who fit exactly one group", one_group as f64);
-        finding.add_fact("unmatched", "people who fit no group", nobody as f64);
+        finding.add_fact("one_record", "people who fit exactly one record", self.one_record as f64);
+        finding.add_fact("one_group", "people who fit exactly one group", self.one_group as f64);
+        finding.add_fact("unmatched", "people who fit no group", self.nobody as f64);
         finding.add_fact(
             "records_of_one_person",
             "released records that fit exactly one person",
             of_one as f64,
         );
+        finding.by_group = spread(&self.by_class, class);
         finding
     }
 }
 
 /// What is learned about a sensitive column.
-fn learned(
-    join: &Join,
-    values: &Values,
-    name: &str,
-    class: &[u32],
-    alarm: Alarm,
-    progress: &dyn Progress,
-) -> Finding {
-    let mut risks = Risks::default();
-    let mut by_class = vec![0.0_f64; join.groups.len()];
-    let mut certain = 0;
-    join.candidates(progress, &mut |vector, groups| {
+struct Learned {
+    risks: Risks,
+    certain: u64,
+    by_class: Vec<f64>,
+}
+
+impl Learned {
+    fn new(classes: usize) -> Learned {
+        Learned { risks: Risks::default(), certain: 0, by_class: vec![0.0; classes] }
+    }
+
+    fn add(&mut self, values: &Values, groups: &[u32], people: u64) {
         let all = union(values, groups);
         let records: u64 = all.iter().map(|(_, n)| n).sum();
         let risk = share(all.iter().map(|&(_, n)| n).max().unwrap_or(0), records);
-        let people = join.vectors.records[vector];
-        risks.add(risk, people);
-        certain += if all.len() == 1 { people } else { 0 };
-        groups.iter().for_each(|&g| by_class[g as usize] = by_class[g as usize].max(risk));
-    });
-    let mut finding = risks.finding(CARD.name, Some(name), "chance of guessing the value", CHANCE, alarm);
-    finding.people = "external people";
-    finding.add_fact("certain", "people whose value is certain", certain as f64);
-    finding.by_group = spread(&by_class, class);
-    finding
+        self.risks.add(risk, people);
+        self.certain += if all.len() == 1 { people } else { 0 };
+        raise(&mut self.by_class, groups, risk);
+    }
+
+    fn finding(self, name: &str, class: &[u32], alarm: Alarm) -> Finding {
+        let measures = "chance of guessing the value";
+        let mut finding = self.risks.finding(CARD.name, Some(name), measures, CHANCE, alarm);
+        finding.people = "external people";
+        finding.add_fact("certain", "people whose value is certain", self.certain as f64);
+        finding.by_group = spread(&self.by_class, class);
+        finding
+    }
 }

@@ -127,7 +127,8 @@ pub struct Finding {
     pub facts: Vec<Fact>,
     /// What a reader should know.
     pub notes: Vec<String>,
-    /// For the data owner only: the worst risk of anybody in each group of the release.
+    /// For the data owner only: the worst risk of anybody in each group of the release. Empty if the attack is not about
+    /// single groups.
     pub by_group: Vec<f64>,
 }
 

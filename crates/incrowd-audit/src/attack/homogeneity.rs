@@ -32,11 +32,13 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let records = &scene.release.groups.records;
     for (name, values) in scene.release.sensitive().zip(&scene.release.values) {
         let by_group: Vec<f64> = (0..records.len()).map(|g| share(values.most(g), records[g])).collect();
-        let certain: u64 = (0..records.len()).filter(|&g| values.of(g).len() == 1).map(|g| records[g]).sum();
+        let alike: Vec<usize> = (0..records.len()).filter(|&g| values.of(g).len() == 1).collect();
+        let certain: u64 = alike.iter().map(|&g| records[g]).sum();
         let risks = Risks::of_groups(&by_group, records);
         let measures = "chance of guessing the value";
         let mut finding = risks.finding(CARD.name, Some(name), measures, CHANCE, Alarm::AtLeast(threshold));
         finding.add_fact("certain", "people whose value is certain", certain as f64);
+        finding.add_fact("groups", "groups of one value", alike.len() as f64);
         finding.by_group = by_group;
         answer = answer.and(Answer::one(finding));
     }

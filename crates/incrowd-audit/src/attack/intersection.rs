@@ -47,7 +47,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
     };
     let first = &scene.release;
     let fits = |table: &&Folded| !first.shared(table).is_empty() && !second.shared(table).is_empty();
-    let targets = scene.external.map(|e| e.table).filter(fits).or(scene.population.filter(fits));
+    let targets = scene.external.map(|e| e.table).filter(fits).or(scene.population().filter(fits));
     let common: Vec<&str> =
         first.sensitive().filter(|name| second.sensitive().any(|other| other == *name)).collect();
     let on: Vec<On<'_>> =

@@ -50,12 +50,13 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
              people than the group has records; there the size of the group counts"
         ));
     }
-    finding.notes.extend(linked.notes);
-    finding.by_group = linked.chances;
+    finding.notes.extend(linked.notes.clone());
+    finding.by_group.clone_from(&linked.chances);
     Ok(Answer::one(finding))
 }
 
 /// The release against the population.
+#[derive(Clone, Debug)]
 pub(super) struct Linked {
     /// For each group how many people of the population it fits.
     pub(super) fitting: Vec<u64>,
@@ -68,8 +69,16 @@ pub(super) struct Linked {
 }
 
 /// `None` if there is no population, or if it shares no column with the release.
-pub(super) fn linked(scene: &Scene<'_>, progress: &dyn Progress) -> Result<Option<Linked>> {
-    let Some(population) = scene.population.filter(|p| !scene.release.shared(p).is_empty()) else {
+pub(super) fn linked<'a>(scene: &'a Scene<'_>, progress: &dyn Progress) -> Result<Option<&'a Linked>> {
+    if scene.linked.get().is_none() {
+        let linked = link(scene, progress)?;
+        return Ok(scene.linked.get_or_init(|| linked).as_ref());
+    }
+    Ok(scene.linked.get().and_then(Option::as_ref))
+}
+
+fn link(scene: &Scene<'_>, progress: &dyn Progress) -> Result<Option<Linked>> {
+    let Some(population) = scene.population().filter(|p| !scene.release.shared(p).is_empty()) else {
         return Ok(None);
     };
     let (join, class) = scene.release.join(population, scene.missing_label())?;

@@ -29,16 +29,15 @@ pub(super) const CARD: Card = Card {
 
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
     let linked = linked(scene, progress)?;
-    let measures = if linked.is_some() {
-        "share linked rightly, population"
-    } else {
-        "share linked rightly, no population"
+    let measures = match linked {
+        Some(_) => "chance of linking a record with the right person of the population",
+        None => "chance of linking a record with the right person of the release",
     };
-    let by_group = linked.map_or_else(|| chances(scene), |linked| linked.chances);
+    let by_group = linked.map_or_else(|| chances(scene), |linked| linked.chances.clone());
     let risks = Risks::of_groups(&by_group, &scene.release.groups.records);
     let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
     let expected = finding.average * finding.of as f64;
     finding.add_fact("expected_records", "records linked rightly, on average", expected);
-    finding.by_group = by_group;
+    // An average is not about single groups: those are the prosecutor's or the journalist's.
     Ok(Answer::one(finding))
 }

@@ -4,15 +4,18 @@
 //! attack gets a [`Scene`], which holds all that an adversary may have, and answers with [`Finding`]s or says what it
 //! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
 
+mod confidence;
 mod equijoin;
 mod finding;
 mod homogeneity;
 mod intersection;
 mod journalist;
 mod marketer;
+mod overlap;
 mod prosecutor;
 mod proximity;
 mod scene;
+mod similarity;
 mod skewness;
 mod values;
 
@@ -32,6 +35,9 @@ pub const ATTACKS: &[&Card] = &[
     &proximity::CARD,
     &equijoin::CARD,
     &intersection::CARD,
+    &similarity::CARD,
+    &confidence::CARD,
+    &overlap::CARD,
 ];
 
 /// An attack's entry in the list.

@@ -62,9 +62,12 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         let mut finding = risks.finding(CARD.name, Some(name), measures, CHANCE, Alarm::AtLeast(threshold));
         let known: u64 = by_group.iter().zip(records).filter(|(risk, _)| **risk >= 1.0).map(|(_, n)| n).sum();
         finding.add_fact("certain", "people whose number is certain within epsilon", known as f64);
-        let (Epsilon::Absolute(width) | Epsilon::Relative(width)) = epsilon;
-        finding.add_fact("epsilon", "how near a guess must come", width);
-        finding.notes.push(format!("epsilon: {epsilon}"));
+        match epsilon {
+            Epsilon::Absolute(width) => finding.add_fact("epsilon", "how near a guess must come", width),
+            Epsilon::Relative(part) => {
+                finding.add_fact("relative_epsilon", "how near a guess must come, as a share of it", part);
+            }
+        }
         finding.by_group = by_group;
         answer = answer.and(Answer::one(finding));
     }

@@ -1,9 +1,11 @@
 //! All that an adversary may have.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use incrowd_core::{ColumnSpec, Folded, Kind, Result};
+use incrowd_core::{Categories, ColumnSpec, Folded, Kind, Result};
 
+use super::journalist::Linked;
 use super::values::Values;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
@@ -62,15 +64,6 @@ pub enum Epsilon {
     Relative(f64),
 }
 
-impl std::fmt::Display for Epsilon {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Epsilon::Absolute(x) => write!(f, "{x}"),
-            Epsilon::Relative(x) => write!(f, "{}%", x * 100.0),
-        }
-    }
-}
-
 /// A table with names, or anything else that is known about people from elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct External<'a> {
@@ -87,36 +80,68 @@ pub struct Scene<'a> {
     pub release: Published<'a>,
     /// The kinds of the sensitive columns, where stated.
     pub kinds: Vec<Option<Kind>>,
+    /// The categories of the sensitive columns, where stated.
+    pub categories: Vec<Option<Categories>>,
     /// The texts that stand for missing values; the first that is not empty is the one that is published.
     pub missing: &'a [String],
-    /// Everybody who might be in the release, in plain values.
-    pub population: Option<&'a Folded>,
+    population: Option<&'a Folded>,
     /// People with names.
     pub external: Option<External<'a>>,
     /// Another release about some of the same people.
     pub second: Option<Published<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
+    /// The join with the population, which two attacks need.
+    pub(super) linked: OnceCell<Option<Linked>>,
 }
 
 impl<'a> Scene<'a> {
     /// An adversary who has nothing but the release.
     pub fn new(release: Published<'a>, missing: &'a [String]) -> Scene<'a> {
         let kinds = vec![None; release.values.len()];
+        let categories = vec![None; release.values.len()];
         Scene {
             release,
             kinds,
+            categories,
             missing,
             population: None,
             external: None,
             second: None,
             epsilon: BTreeMap::new(),
+            linked: OnceCell::new(),
         }
+    }
+
+    /// Gives the adversary a table of everybody who might be in the release, in plain values.
+    pub fn set_population(&mut self, population: Option<&'a Folded>) {
+        self.population = population;
+        self.linked = OnceCell::new();
+    }
+
+    /// Everybody who might be in the release.
+    pub fn population(&self) -> Option<&'a Folded> {
+        self.population
     }
 
     /// The text under which missing values are published.
     pub(super) fn missing_label(&self) -> &'a str {
         self.missing.iter().find(|text| !text.is_empty()).map_or("", String::as_str)
+    }
+
+    /// For each group the records of each category of a sensitive column; `None` if it has no categories or a value without.
+    pub(super) fn by_category(&self, column: usize) -> Option<Vec<Vec<u64>>> {
+        let categories = self.categories[column].as_ref()?;
+        let texts = &self.release.table.columns[self.release.quasi.len() + column].texts;
+        let values = &self.release.values[column];
+        let category: Vec<Option<usize>> = texts.iter().map(|text| categories.of(text)).collect();
+        let mut groups = vec![vec![0; categories.len()]; values.groups()];
+        for (group, counts) in groups.iter_mut().enumerate() {
+            for &(code, records) in values.of(group) {
+                counts[category[code as usize]?] += records;
+            }
+        }
+        Some(groups)
     }
 
     /// Whether a published text stands for a missing value.

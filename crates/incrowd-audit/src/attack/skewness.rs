@@ -40,7 +40,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         let mut prior = Prior { counts: values.totals(texts.len()), records: release.table.records() };
         let mut from = "the whole release";
         let mut notes = Vec::new();
-        if let Some((population, column)) = scene.population.and_then(|p| Some((p, p.column(name)?))) {
+        if let Some((population, column)) = scene.population().and_then(|p| Some((p, p.column(name)?))) {
             match of_population(scene, texts, &prior, population, column) {
                 Some(better) => (prior, from) = (better, "the population"),
                 None => notes.push(format!(
@@ -49,7 +49,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
             }
         }
         let mut finding = judge(scene, name, values, &prior, threshold);
-        notes.push(format!("prior: {from}"));
+        notes.push(format!("the prior is that of {from}"));
         finding.notes = notes;
         answer = answer.and(Answer::one(finding));
     }

@@ -19,7 +19,7 @@ use crate::classes::Classes;
 use reach::{Line, NOWHERE, Reach};
 
 /// How many pairs of vector and group are kept at a time.
-const PAIRS_AT_ONCE: usize = 1 << 25;
+const PAIRS_AT_ONCE: usize = 1 << 24;
 
 /// A column by which a release and another table are joined.
 #[derive(Clone, Copy, Debug)]
@@ -160,13 +160,23 @@ impl Join {
 
     /// Calls `visit` once for every vector, in their order, with the groups that cover it.
     pub fn candidates(&self, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
+        self.candidates_in_parts(PAIRS_AT_ONCE, progress, visit);
+    }
+
+    fn candidates_in_parts(
+        &self,
+        most: usize,
+        progress: &dyn Progress,
+        visit: &mut dyn FnMut(usize, &[u32]),
+    ) {
         let mut counts = vec![0usize; self.vectors.len()];
         self.each(progress, &mut |_, vectors| vectors.iter().for_each(|&v| counts[v as usize] += 1));
+        progress.step("comparing", Some(self.vectors.len() as u64));
         // Pairs are kept for some vectors at a time, since all of them together may be more than memory holds.
         let mut from = 0;
         while from < counts.len() {
             let (mut to, mut pairs, mut ends) = (from, 0, Vec::new());
-            while to < counts.len() && (to == from || pairs + counts[to] <= PAIRS_AT_ONCE) {
+            while to < counts.len() && (to == from || pairs + counts[to] <= most) {
                 ends.push(pairs);
                 pairs += counts[to];
                 to += 1;
@@ -184,6 +194,7 @@ impl Join {
                 visit(from + i, &groups[start..end]);
                 start = end;
             }
+            progress.advance((to - from) as u64);
             from = to;
         }
     }
@@ -301,4 +312,41 @@ fn stretch(sorted: &[(u32, u32)], lo: u32, hi: u32, out: &mut Vec<u32>) {
     let from = sorted.partition_point(|&(place, _)| place < lo);
     let to = from + sorted[from..].partition_point(|&(place, _)| place <= hi);
     out.extend(sorted[from..to].iter().map(|&(_, vector)| vector));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_do_not_depend_on_how_many_pairs_are_kept_at_a_time() {
+        let records = |texts: &[&'static str]| {
+            Folded::from_records(
+                &["age"],
+                texts.iter().map(|text| vec![Some(*text)]).collect::<Vec<_>>(),
+                false,
+            )
+        };
+        let release = records(&["[0, 9]", "[3, 5]", "[4, 20]", "7", "*", "[30, 31]"]);
+        let table = records(&["1", "4", "5", "7", "25", "12", "3"]);
+        let spec = ColumnSpec::default();
+        let join = Join::new(&release, &table, &[On { release: 0, table: 0, spec: &spec }], "?").unwrap();
+        let candidates = |most: usize| {
+            let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
+            join.candidates_in_parts(most, &Silent, &mut |vector, groups| {
+                let mut groups = groups.to_vec();
+                groups.sort_unstable();
+                all.push((vector, groups));
+            });
+            all
+        };
+        // The groups that fit 1, 4, 5, 7, 25, 12 and 3, by hand.
+        let expected: [&[u32]; 7] =
+            [&[0, 4], &[0, 1, 2, 4], &[0, 1, 2, 4], &[0, 2, 3, 4], &[4], &[2, 4], &[0, 1, 4]];
+        for most in [0, 1, 2, 3, 4, 5, 7, 100] {
+            let found = candidates(most);
+            assert!(found.iter().map(|(vector, _)| *vector).eq(0..7), "every vector once, in order");
+            assert!(found.iter().map(|(_, groups)| groups.as_slice()).eq(expected), "{most}");
+        }
+    }
 }

@@ -8,12 +8,44 @@
 //! most `groups(X without c) · values(c)` groups by X; both numbers are known from the level below. Pairs are always
 //! counted, because a pair that has as many groups as one of its columns shows that the other is a function of it.
 //!
-//! All sets that share all but their last column are counted from the same partition, by one thread.
+//! All sets that share all but their last column are counted from the same partition, and a thread that goes from one such
+//! partition to the next keeps what they have in common. The columns are walked in order of their number of values, most
+//! first: then few records are left to divide.
 
 use incrowd_core::{Columnar, Error, Progress, Result};
 use rayon::prelude::*;
 
 use super::partition::{Grouping, Scratch, Stripped};
+
+/// A thread's way through the lattice: the partitions by the first column, by the first two, and so on.
+#[derive(Default)]
+struct Walk {
+    scratch: Scratch,
+    way: Vec<(usize, Stripped)>,
+}
+
+impl Walk {
+    /// Goes to a set and leaves the partition by it on top; what the last set had in common with it is not made again.
+    fn go(&mut self, table: &Columnar, set: &[usize]) {
+        let common = self.way.iter().zip(set).take_while(|((known, _), column)| known == *column).count();
+        self.way.truncate(common);
+        for &column in &set[common..] {
+            let finer = match self.way.last() {
+                Some((_, partition)) => partition.divide(table, column, &mut self.scratch),
+                None => Stripped::whole(table.records).divide(table, column, &mut self.scratch),
+            };
+            self.way.push((column, finer));
+        }
+    }
+
+    /// What the set that was gone to gives with one more column.
+    fn with(&mut self, table: &Columnar, column: usize) -> Grouping {
+        match self.way.last() {
+            Some((_, partition)) => partition.grouping_with(table, column, &mut self.scratch),
+            None => Stripped::whole(table.records).grouping_with(table, column, &mut self.scratch),
+        }
+    }
+}
 
 /// What to look for.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,34 +117,36 @@ pub fn sets(columns: usize, most: usize) -> u128 {
 pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Result<Found> {
     let records = table.records as u64;
     let mut found = Found { needed: needed(search.share, records)?, ..Found::default() };
-    let mut columns = search.columns.clone();
-    columns.sort_unstable();
-    columns.dedup();
+    let mut order = search.columns.clone();
+    order.sort_unstable();
+    order.dedup();
+    order.sort_by_key(|&c| std::cmp::Reverse(table.columns[c].texts.codes()));
+    // From here to the end of the walk a column is known by its place in `order`.
+    let columns: Vec<usize> = (0..order.len()).collect();
     // The sets of the level below that were not found, in order, with the groups they make.
     let mut below: Vec<(Vec<usize>, u64)> = vec![(Vec::new(), u64::from(records > 0))];
-    let mut values = vec![0u64; table.columns.len()];
+    let mut values = vec![0u64; order.len()];
     for size in 1..=search.most.min(columns.len()) {
         let candidates = candidates(&below, &columns);
         progress.step(
             &format!("sets of {size}"),
             Some(candidates.iter().map(|(_, last)| last.len() as u64).sum()),
         );
-        let count = |scratch: &mut Scratch, (prefix, lasts): &(Vec<usize>, Vec<usize>)| {
-            let mut partition = None;
+        let count = |walk: &mut Walk, (prefix, lasts): &(Vec<usize>, Vec<usize>)| {
+            let named: Vec<usize> = prefix.iter().map(|&c| order[c]).collect();
             let mut counted: Vec<(Vec<usize>, Option<Grouping>)> = Vec::with_capacity(lasts.len());
             for &last in lasts {
                 let set: Vec<usize> = prefix.iter().copied().chain([last]).collect();
                 let grouping = (size <= 2 || reaches(&set, &below, &values, found.needed)).then(|| {
-                    let partition = partition.get_or_insert_with(|| Stripped::by(table, prefix, scratch));
-                    partition.grouping_with(table, last, scratch)
+                    walk.go(table, &named);
+                    walk.with(table, order[last])
                 });
                 counted.push((set, grouping));
             }
             progress.advance(lasts.len() as u64);
             counted
         };
-        let counted: Vec<_> =
-            candidates.par_iter().map_init(Scratch::default, count).flatten_iter().collect();
+        let counted: Vec<_> = candidates.par_iter().map_init(Walk::default, count).flatten_iter().collect();
         let mut left = Vec::new();
         for (set, grouping) in counted {
             found.counted += u64::from(grouping.is_some());
@@ -137,6 +171,14 @@ pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Res
         }
         below = left;
     }
+    for set in &mut found.combinations {
+        set.columns.iter_mut().for_each(|column| *column = order[*column]);
+        set.columns.sort_unstable();
+    }
+    for dependency in &mut found.dependencies {
+        *dependency = Dependency { from: order[dependency.from], to: order[dependency.to] };
+    }
+    found.dependencies.sort_unstable_by_key(|d| (d.from, d.to));
     found.combinations.sort_by(|a, b| {
         let key = |c: &Combination| (c.columns.len(), u64::MAX - c.unique);
         key(a).cmp(&key(b)).then_with(|| a.columns.cmp(&b.columns))

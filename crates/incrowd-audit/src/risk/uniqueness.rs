@@ -1,7 +1,6 @@
 //! How unique are the records on a set of columns, and which column does it?
 
 use incrowd_core::{CodedColumn, Columnar, MISSING};
-use rayon::prelude::*;
 
 use super::partition::{Scratch, Stripped};
 
@@ -78,12 +77,33 @@ pub fn group_sizes(table: &Columnar, columns: &[usize]) -> GroupSizes {
 }
 
 /// For each of these columns: how many records are unique on the others.
+///
+/// The columns are halved again and again: whoever leaves out a column of one half divides by the other half first, and
+/// all columns of the first half share that work.
 pub fn unique_without(table: &Columnar, columns: &[usize]) -> Vec<u64> {
-    let without = |scratch: &mut Scratch, left_out: &usize| {
-        let others: Vec<usize> = columns.iter().copied().filter(|c| c != left_out).collect();
-        Stripped::by(table, &by_values(table, &others), scratch).grouping().unique
+    let sorted = by_values(table, columns);
+    let unique = halves(table, &Stripped::whole(table.records), &sorted);
+    let of = |column: &usize| sorted.iter().position(|c| c == column).map_or(0, |at| unique[at]);
+    columns.iter().map(of).collect()
+}
+
+fn halves(table: &Columnar, outside: &Stripped, columns: &[usize]) -> Vec<u64> {
+    if columns.len() <= 1 {
+        return columns.iter().map(|_| outside.grouping().unique).collect();
+    }
+    let (first, second) = columns.split_at(columns.len() / 2);
+    let without = |kept: &[usize], left_out: &[usize]| {
+        let mut scratch = Scratch::default();
+        let (next, later) = kept.split_first().expect("both halves of two and more columns have one");
+        let mut partition = outside.divide(table, *next, &mut scratch);
+        for &column in later {
+            partition = partition.divide(table, column, &mut scratch);
+        }
+        halves(table, &partition, left_out)
     };
-    columns.par_iter().map_init(Scratch::default, without).collect()
+    let (mut unique, more) = rayon::join(|| without(second, first), || without(first, second));
+    unique.extend(more);
+    unique
 }
 
 /// The column with the most values first: then few records are left for the later ones.

@@ -174,7 +174,6 @@ fn count(codes: &[u32], original: &Dataset, leaves: u32) -> Vec<u64> {
 
 /// The distinct cells of a column in the order of their texts: where each code goes, what each covers, and how many
 /// records have it.
-#[expect(clippy::type_complexity)]
 fn covers(
     release: &Folded,
     column: usize,

@@ -46,6 +46,8 @@ pub enum Better {
     Lower,
     /// The original has the most.
     Higher,
+    /// As near to the original's own figure as can be.
+    Nearer,
 }
 
 /// A measure's entry in the list.

@@ -20,11 +20,11 @@ pub(super) const CARD: Card = Card {
     paper: "cramer1946",
     about: "For every pair of columns Cramer's V in the original and in what a reader reconstructs: 0 if the columns have \
             nothing to do with each other, 1 if one follows from the other. Beside it stand the divergence and the \
-            distance of the two tables. Generalizing weakens associations; how much is the loss for anybody who looks \
-            for them.",
-    limits: "Columns of more than 32 values are binned first. The reconstruction spreads records evenly, so associations \
-             inside a cell are gone by definition, and V of small tables is too large.",
-    better: Better::Higher,
+            distance of the two tables. The nearer V stays to the original's, the better.",
+    limits: "Generalizing mostly weakens associations, but V may also rise: the records of a cell are spread evenly, and \
+             rare values that get too many of them look like a pattern. Columns of more than 32 values are binned \
+             first. V of small tables is too large.",
+    better: Better::Nearer,
 };
 
 /// Two columns together.

@@ -114,7 +114,8 @@ pub(crate) fn compare(people: &[Person]) -> Comparison {
     ];
     let specs: Vec<&ColumnSpec> = specs.iter().collect();
     let original = fold(people.iter().map(|p| &p.values).collect());
-    let original = Dataset::encode(original, &specs, &[], "?").unwrap_or_else(|e| panic!("{}", e.misfit.error));
+    let original =
+        Dataset::encode(original, &specs, &[], "?").unwrap_or_else(|e| panic!("{}", e.misfit.error));
     let release = fold(people.iter().rev().filter_map(|p| p.cells.as_ref()).collect());
     Comparison::new(&original, &release, "?", None).unwrap()
 }

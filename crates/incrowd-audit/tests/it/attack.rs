@@ -82,7 +82,7 @@ fn people_of(records: &[Record], has: impl Fn(&Record) -> bool) -> f64 {
 }
 
 /// The values that the records of a release which fit a person leave open.
-fn open<'a>(records: &'a [Record], fits: impl Fn(&Record) -> bool) -> Vec<&'a Option<String>> {
+fn open(records: &[Record], fits: impl Fn(&Record) -> bool) -> Vec<&Option<String>> {
     let mut values: Vec<&Option<String>> = records.iter().filter(|r| fits(r)).map(|r| &r.1[0]).collect();
     values.sort();
     values.dedup();
@@ -131,7 +131,7 @@ proptest! {
         says(&run("marketer", &scene, Some(threshold)).findings[0], &alone, above(&alone))?;
         prop_assert!(run("journalist", &scene, None).findings.is_empty());
 
-        scene.population = Some(&everybody);
+        scene.set_population(Some(&everybody));
         let fits = |r: &Record| people.iter().filter(|p| admits_all(&r.0, &p.0)).count();
         let chance = |r: &Record| 1.0 / fits(r).max(group(&records, r).len()) as f64;
         let linked: Vec<f64> = records.iter().map(chance).collect();
@@ -183,7 +183,7 @@ proptest! {
         let release = table(&COLUMNS, &records);
         let everybody = table(&COLUMNS[..5], &people);
         let mut scene = Scene::new(Published::new(&release, &specs), &missing);
-        scene.population = known.then_some(&everybody);
+        scene.set_population(known.then_some(&everybody));
         let finding = &run("skewness", &scene, Some(t as f64)).findings[0];
         let own: Vec<Option<String>> = records.iter().map(|r| r.1[0].clone()).collect();
         let theirs: Vec<Option<String>> = people.iter().map(|r| r.1[0].clone()).collect();
@@ -295,7 +295,7 @@ proptest! {
         let targets = table(&COLUMNS[..5], &people);
         let mut scene = Scene::new(Published::new(&first, &specs), &missing);
         prop_assert!(run("intersection", &scene, None).findings.is_empty());
-        scene.population = Some(&targets);
+        scene.set_population(Some(&targets));
         scene.second = Some(Published::new(&second, &specs));
         let answer = run("intersection", &scene, Some(1.0 / t as f64));
         let finding = answer.findings.iter().find(|f| f.column.as_deref() == Some("disease")).unwrap();

@@ -4,5 +4,7 @@ mod attack;
 mod common;
 mod corruption;
 mod cover;
+mod sensitive;
 mod twin;
 mod vectors;
+mod victims;

@@ -1,7 +1,9 @@
 //! `incrowd attack`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use incrowd::job::PopulationJob;
 use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
 
 use crate::args::AttackArgs;
@@ -14,9 +16,12 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.judge_release(&args.table, args.manifest.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
+    if let Some(path) = &args.population {
+        typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
+    }
+    spare_inputs(args)?;
     let request = AttackRequest {
         job: typed.job.clone(),
-        population: args.population.clone(),
         external: args.external.clone(),
         second: args.second.clone(),
         only: args.only.clone(),
@@ -37,6 +42,20 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+/// The details must not take the place of a table that is read.
+fn spare_inputs(args: &AttackArgs) -> Result<()> {
+    let place = |path: &PathBuf| path.canonicalize().ok();
+    let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
+    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref()]).flatten();
+    let details = args.details.as_ref().and_then(place);
+    if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
+        return Err(
+            Error::job("the details would overwrite a file that is read").help("choose another --details")
+        );
+    }
+    Ok(())
 }
 
 fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {
@@ -87,13 +106,17 @@ fn print(report: &AttackReport, path: &str) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
     if !report.attacked.is_empty() {
-        say!("{}", findings(report));
+        say!("{}\n", findings(report));
+        for line in legend(report) {
+            say!("{line}");
+        }
+        say!("\npeople by risk\n");
+        bands(report).into_iter().for_each(|text| say!("{text}\n"));
     }
     let facts: Vec<Vec<String>> = report.attacked.iter().flat_map(|a| facts(&a.finding)).collect();
     if !facts.is_empty() {
-        say!("\n{}", table(facts));
+        say!("{}\n", table(facts));
     }
-    say!("");
     for attacked in &report.attacked {
         for note in &attacked.finding.notes {
             say!("note     {}: {note}", title(&attacked.finding));
@@ -120,7 +143,7 @@ fn title(finding: &Finding) -> String {
 }
 
 fn findings(report: &AttackReport) -> String {
-    let header = ["attack", "worst", "average", "at risk", "of", "share", "who is at risk"];
+    let header = ["attack", "worst", "average", "at risk", "of", "share", "if risk"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for attacked in &report.attacked {
         let finding = &attacked.finding;
@@ -131,10 +154,41 @@ fn findings(report: &AttackReport) -> String {
             thousands(finding.at_risk),
             format!("{} {}", thousands(finding.of), finding.people),
             format!("{:.1} %", 100.0 * finding.share()),
-            format!("{} {}", finding.measures, finding.alarm),
+            finding.alarm.clone(),
         ]);
     }
     table(rows)
+}
+
+/// What the risk of each attack is.
+fn legend(report: &AttackReport) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for attacked in &report.attacked {
+        let line = format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// How many people have which risk, one table for each way of counting.
+fn bands(report: &AttackReport) -> Vec<String> {
+    let labels = |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
+    let mut tables: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
+    for finding in report.attacked.iter().map(|attacked| &attacked.finding) {
+        let mut row = vec![title(finding)];
+        row.extend(finding.bands.iter().map(|band| thousands(band.people)));
+        match tables.iter_mut().find(|(known, _)| *known == labels(finding)) {
+            Some((_, rows)) => rows.push(row),
+            None => tables.push((labels(finding), vec![row])),
+        }
+    }
+    let with_header = |(labels, rows): (Vec<&str>, Vec<Vec<String>>)| {
+        let header = std::iter::once("risk").chain(labels).map(str::to_owned).collect();
+        table(std::iter::once(header).chain(rows).collect())
+    };
+    tables.into_iter().map(with_header).collect()
 }
 
 fn facts(finding: &Finding) -> Vec<Vec<String>> {

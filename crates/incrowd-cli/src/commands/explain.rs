@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::utility::UTILITIES;
+use incrowd::utility::{Better, UTILITIES};
 use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ struct Entry {
     needs: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
+    /// Which end of its scale is the good one, if it is a measure that says so.
+    better: Option<Better>,
 }
 
 fn entries() -> Vec<Entry> {
@@ -33,6 +35,7 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: c.params,
+        better: None,
     });
     let algorithms = ALGORITHMS.iter().map(|c| Entry {
         kind: "algorithm",
@@ -42,6 +45,7 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: c.params,
+        better: None,
     });
     let metrics = METRICS.iter().map(|c| Entry {
         kind: "metric",
@@ -51,6 +55,7 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: &[],
+        better: None,
     });
     let attacks = ATTACKS.iter().map(|c| Entry {
         kind: "attack",
@@ -60,6 +65,7 @@ fn entries() -> Vec<Entry> {
         needs: Some(c.needs),
         paper: c.paper,
         params: c.params,
+        better: None,
     });
     let utilities = UTILITIES.iter().map(|c| Entry {
         kind: "utility",
@@ -69,8 +75,19 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: &[],
+        better: Some(c.better),
     });
-    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).collect()
+    let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
+        kind: "estimator",
+        name: e.name,
+        about: e.about,
+        limits: Some(e.limits),
+        needs: None,
+        paper: e.paper,
+        params: &[],
+        better: None,
+    });
+    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).chain(estimators).collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -80,7 +97,7 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
             talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
-                say!("{:<10} {:<20} {}", entry.kind, entry.name, first_sentence(entry.about));
+                say!("{:<10} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -100,6 +117,14 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
 
 fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
+}
+
+fn which(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+        Better::Nearer => "nearer to the original",
+    }
 }
 
 fn takes(kind: ParamKind) -> String {
@@ -122,6 +147,9 @@ fn print(entry: &Entry) {
     }
     if let Some(needs) = entry.needs {
         say!("\nNeeds. {}", wrapped(needs));
+    }
+    if let Some(better) = entry.better {
+        say!("\nBetter: {}", which(better));
     }
     if !entry.params.is_empty() {
         say!("\nParameters");
@@ -164,6 +192,7 @@ fn to_json(entry: &Entry) -> Value {
         "about": entry.about,
         "limits": entry.limits,
         "needs": entry.needs,
+        "better": entry.better.map(which),
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })

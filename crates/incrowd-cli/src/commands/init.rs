@@ -55,7 +55,7 @@ pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    say!("job      {file}");
+    say!("{:<11} {file}", "job");
     for (role, names) in columns {
         say!("{role:<11} {}", names.join(", "));
     }

@@ -20,7 +20,7 @@ pub(crate) fn published(utility: &Utility) {
         asked(queries);
         if utility.queries_may_be_published() {
             let head = ["relative error", "median", "mean"].map(str::to_owned).to_vec();
-            say!("{}", table([vec![head], errors(&queries.all, queries.bound)].concat()));
+            say!("{}", table([vec![head], errors(&queries.all)].concat()));
         } else {
             say!(
                 " fewer than {FEWEST_QUERIES} queries have a count above 0: their errors are for the data owner only"
@@ -115,12 +115,12 @@ fn asked(queries: &QueryError) {
     );
 }
 
-fn errors(errors: &Errors, bound: f64) -> Vec<Vec<String>> {
+fn errors(errors: &Errors) -> Vec<Vec<String>> {
     let of = |x: Option<f64>| x.map_or_else(|| "-".into(), number);
     vec![
         vec!["of counts above 0".into(), of(errors.median), of(errors.mean)],
         vec![
-            format!("counts taken as at least {}", number(bound)),
+            "bounded: at least 0.1 % of the records".into(),
             of(errors.bounded_median),
             of(errors.bounded_mean),
         ],
@@ -131,9 +131,10 @@ fn by_selectivity(queries: &QueryError) -> Vec<Vec<String>> {
     let head = ["selected", "queries", "above 0", "median", "mean", "bounded median", "bounded mean"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let of = |x: Option<f64>| x.map_or_else(|| "-".into(), number);
-    for (to, e) in &queries.by_selectivity {
+    let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+    for (selected, e) in classes.chain([("all".to_owned(), &queries.all)]) {
         rows.push(vec![
-            format!("up to {} %", number(to * 100.0)),
+            selected,
             thousands(e.queries),
             thousands(e.answered),
             of(e.median),

@@ -58,8 +58,8 @@ pub(crate) fn input(args: &LookArgs) -> Result<incrowd::job::Input, Failure> {
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
-        p if p == 0.0 => "0 %".to_owned(),
-        p if p == 100.0 => "100 %".to_owned(),
+        0.0 => "0 %".to_owned(),
+        100.0 => "100 %".to_owned(),
         p if p < 0.01 => "<0.01 %".to_owned(),
         p if p < 1.0 => format!("{p:.2} %"),
         // Nearly all is not all.

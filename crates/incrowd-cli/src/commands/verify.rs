@@ -11,10 +11,7 @@ use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut typed = Typed::new(&args.table)?;
-    typed.models(&args.models)?;
-    typed.judge_release(&args.table, args.manifest.as_ref());
-    typed.job.input.paths = vec![args.release.clone()];
+    let typed = Typed::verify(args)?;
     let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     for (column, records) in &checked.verification.unread {
         talk.note(&format!(
@@ -38,6 +35,8 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {
             say!("verify   {title}   holds   {what} {have}");
+        } else if judgement.unknown {
+            say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
         } else {
             say!(
                 "verify   {title}   FAILS   {what} {have}, needs {}; {} of {} groups fail",

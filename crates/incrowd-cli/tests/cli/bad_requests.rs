@@ -86,7 +86,11 @@ fn a_hierarchy_that_is_none_is_refused() {
     let flags = |hierarchy: &str| format!("--quasi age,zip -k 2 --hierarchy {hierarchy}");
     refuses(&flags("zip=maks"), 2, &["hierarchy `maks` cannot be read", "no such file"]);
     refuses(&flags("zip"), 2, &["--hierarchy zip", "COLUMN=VALUE"]);
-    refuses(&flags("zp=mask"), 2, &["names `zp`, which is neither a quasi-identifier nor sensitive", "did you mean `zip`?"]);
+    refuses(
+        &flags("zp=mask"),
+        2,
+        &["names `zp`, which is neither a quasi-identifier nor sensitive", "did you mean `zip`?"],
+    );
     refuses(&flags("age=intervals:wide"), 2, &["`intervals:wide`", "intervals:WIDTH"]);
     refuses(&flags("age=intervals:0"), 2, &["width", "above 0"]);
     refuses(&flags("age=intervals:5,1.5"), 2, &["levels and factor are whole numbers"]);

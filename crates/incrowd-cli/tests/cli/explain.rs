@@ -9,7 +9,7 @@ fn everything_listed_is_explained() {
     let list = list.as_array().unwrap();
     let text = room.does("explain").stdout;
     assert_eq!(text.lines().count(), list.len());
-    for kind in ["model", "algorithm", "metric"] {
+    for kind in ["model", "algorithm", "metric", "utility"] {
         assert!(list.iter().any(|entry| entry["kind"] == kind), "no {kind} is listed");
     }
     for entry in list {

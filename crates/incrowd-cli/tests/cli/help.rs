@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "anonymize",
     "verify",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 13] = [
     "completions",
     "profile",
     "init",
+    "attack",
 ];
 
 #[test]

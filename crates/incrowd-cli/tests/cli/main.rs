@@ -2,6 +2,7 @@
 
 mod room;
 
+mod attack;
 mod bad_jobs;
 mod bad_outputs;
 mod bad_requests;
@@ -15,6 +16,7 @@ mod jobs;
 mod json;
 mod measure;
 mod missing;
+mod models;
 mod order;
 mod profile;
 mod verify;

@@ -75,7 +75,7 @@ fn an_unchanged_table_costs_nothing() {
     let measured = room.does("measure people.csv people.csv --quasi age,zip --json").json();
     assert_eq!(measured["metrics"]["ncp"], 0.0);
     let done = room.does("measure people.csv people.csv --quasi age,zip");
-    done.prints(&["records", "ncp", "discernibility", "ncp of age", "ncp of zip"]);
+    done.prints(&["may be published", "records", "ncp", "discernibility", "\n age ", "\n zip "]);
 }
 
 #[test]
@@ -96,4 +96,138 @@ fn a_hierarchy_the_manifest_only_names_is_asked_for() {
     let room = room("drop");
     room.does("anonymize job.toml");
     room.refuses("measure people.csv r.csv").exits(2).says(&["generalized with a hierarchy", "--job"]);
+}
+
+/// 300 people whose income follows from their age, with a column that is missing for some of them.
+fn earners() -> Room {
+    let room = Room::new();
+    let mut table = String::from("age,zip,income,club,disease\n");
+    for i in 0..300_u32 {
+        let age = 20 + i * 7 % 50;
+        let (income, club) = (if age < 40 { "low" } else { "high" }, if i % 9 == 0 { "?" } else { "golf" });
+        let club = if i % 2 == 0 { club } else { "chess" };
+        table += &format!(
+            "{age},021{:02},{income},{club},{}\n",
+            i * 17 % 23,
+            ["flu", "cold", "gout"][i as usize % 3]
+        );
+    }
+    room.write("people.csv", table);
+    room.does(
+        "anonymize people.csv --quasi age,zip --sensitive disease --passthrough income,club -k 5 -o r.csv",
+    );
+    room
+}
+
+#[test]
+fn what_may_be_published_is_apart_from_what_may_not() {
+    let room = earners();
+    let text = room.does("measure people.csv r.csv --pairs").stdout;
+    let (public, private) = text.split_once("for the data owner only").expect("two sections");
+    assert!(public.starts_with("may be published\n"), "{text}");
+    for part in
+        ["columns", "age × zip", "zip × disease", "queries: 1,000", "seed 1", "predicting disease", "AUC"]
+    {
+        assert_eq!(public.contains(part), part != "AUC", "{part}\n{text}");
+    }
+    assert!(private.contains("up to 0.1 %") && private.contains("accuracy by fold"), "{text}");
+    let json = room.does("measure people.csv r.csv --pairs --json").json();
+    assert_eq!(json["utility"]["columns"]["age"]["role"], "quasi");
+    assert_eq!(json["utility"]["columns"]["disease"]["total_variation"], 0.0);
+    assert_eq!(json["utility"]["association"].as_array().unwrap().len(), 3);
+    assert!(json["utility"]["query_error"]["mean_bounded_error"].as_f64().unwrap() > 0.0);
+    assert!(json["utility"]["query_error"].get("by_selectivity").is_none());
+    assert_eq!(json["private"]["query_error"]["by_selectivity"].as_array().unwrap().len(), 4);
+    assert_eq!(json["private"]["classification_by_fold"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_same_seed_measures_the_same_and_another_does_not() {
+    let room = earners();
+    let asked = "measure people.csv r.csv --json --seed";
+    assert_eq!(room.does(&format!("{asked} 5")).stdout, room.does(&format!("{asked} 5")).stdout);
+    let error = |seed: &str| room.does(&format!("{asked} {seed}")).json()["utility"]["query_error"].clone();
+    assert_ne!(error("5")["mean_bounded_error"], error("6")["mean_bounded_error"]);
+    assert_eq!(error("6")["seed"], 6);
+}
+
+#[test]
+fn errors_of_few_queries_are_not_published() {
+    let room = earners();
+    let json = room.does("measure people.csv r.csv --only query_error --queries 20 --json").json();
+    assert!(json["utility"]["query_error"].get("mean_relative_error").is_none(), "{json:#}");
+    assert!(json["private"]["query_error"]["all"]["mean_bounded_error"].is_number(), "{json:#}");
+    let text = room.does("measure people.csv r.csv --only query_error --queries 20").stdout;
+    let (public, _) = text.split_once("for the data owner only").unwrap();
+    assert!(public.contains("fewer than 100 queries") && !public.contains("relative error"), "{text}");
+}
+
+#[test]
+fn a_column_that_is_passed_through_can_be_the_target() {
+    let room = earners();
+    let json = room.does("measure people.csv r.csv --target income --json").json();
+    let c = &json["utility"]["classification"];
+    assert_eq!((&c["target"], &c["classes"]), (&"income".into(), &2.into()));
+    assert_eq!(c["from_originals"]["accuracy"], 1.0);
+    let (release, majority) = (&c["from_release"]["accuracy"], &c["majority"]["accuracy"]);
+    assert!(release.as_f64() > majority.as_f64(), "{c:#}");
+    assert_eq!(json["metrics"], room.json("r.release.json")["metrics"]);
+    // Records whose target is missing are in the release, but nothing can be learned from them.
+    let json = room.does("measure people.csv r.csv --target club --json").json();
+    assert_eq!(json["records"], serde_json::json!({ "published": 300, "suppressed": 0 }));
+    let missing = (0..300).filter(|i| i % 2 == 0 && i % 9 == 0).count();
+    assert_eq!(json["utility"]["classification"]["records_drawn"]["original"], 300 - missing);
+    assert_eq!(json["utility"]["classification"]["records_drawn"]["release"], 300 - missing);
+    assert_eq!(json["utility"]["classification"]["classes"], 2);
+}
+
+#[test]
+fn only_what_is_asked_for_is_measured() {
+    let room = earners();
+    let text = room.does("measure people.csv r.csv --only ncp,association").stdout;
+    assert!(text.contains("ncp") && text.contains("age × zip"), "{text}");
+    assert!(
+        !text.contains("queries") && !text.contains("discernibility") && !text.contains("predicting"),
+        "{text}"
+    );
+    let json = room.does("measure people.csv r.csv --only non_uniform_entropy --json").json();
+    let keys: Vec<&String> = json["utility"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["columns", "non_uniform_entropy"]);
+    assert!(json["metrics"]["ncp"].is_number(), "what was there before stays");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let room = earners();
+    let asked = "measure people.csv r.csv";
+    for (typed, says) in [
+        ("--only query_eror", "did you mean `query_error`?"),
+        ("--target incom", "did you mean `income`?"),
+        ("--target age", "is a quasi-identifier and cannot be the target"),
+        ("--selectivity 0", "a share above 0"),
+        ("--selectivity 2", "a share above 0"),
+        ("--dimensions 0", "--dimensions"),
+        ("--queries 0", "--queries"),
+    ] {
+        room.refuses(&format!("{asked} {typed}")).exits(2).says(&[says]);
+    }
+    room.write("r.csv", "age,zip\n\"[20, 69]\",02100\n");
+    room.refuses("measure people.csv r.csv --quasi age,zip --target income")
+        .exits(2)
+        .says(&["the release has no column `income` to predict"]);
+}
+
+#[test]
+fn sensitive_columns_the_release_lacks_are_left_out() {
+    let room = earners();
+    room.write("s.csv", "age,zip\n\"[20, 69]\",02100\n\"[20, 69]\",02100\n");
+    let json = room.does("measure people.csv s.csv --quasi age,zip --sensitive disease --json").json();
+    let columns: Vec<&String> = json["utility"]["columns"].as_object().unwrap().keys().collect();
+    assert_eq!(columns, ["age", "zip"]);
+    // Every zip but one is gone, so the divergence is infinite, which JSON cannot say; the distance is finite.
+    assert!(json["utility"]["columns"]["zip"]["kl_divergence"].is_null());
+    assert!(json["utility"]["columns"]["zip"]["total_variation"].as_f64().unwrap() < 1.0);
+    assert_eq!(json["private"]["lost_values"]["zip"], 22);
+    room.does("measure people.csv s.csv --quasi age,zip")
+        .prints(&["infinite", "in no cell any more: zip 22"]);
 }

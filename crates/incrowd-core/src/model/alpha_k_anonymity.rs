@@ -70,14 +70,22 @@ impl Model for AlphaK {
         &CARD
     }
 
+    /// A value no record has is more likely misspelled than absent, and a misspelled value is not protected.
+    fn suits(&self, data: &Dataset) -> Result<()> {
+        let (_, column) = Watched::find(data, &self.on)?;
+        match self.values.iter().find(|value| !column.values.contains(value)) {
+            None => Ok(()),
+            Some(value) => Err(Error::job(format!("no record has `{value}` in column `{}`", column.name))
+                .help("spell `values` as the table does")
+                .at("values")),
+        }
+    }
+
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         let (watched, column) = Watched::find(data, &self.on)?;
-        let named = |value: &String| self.values.is_empty() || self.values.contains(value);
-        let counts: Vec<bool> = column.values.iter().map(named).collect();
-        if !counts.contains(&true) {
-            return Err(Error::job(format!("no record has one of the `values` in column `{}`", column.name))
-                .help("spell them as the table does")
-                .at("values"));
+        let mut counts = vec![self.values.is_empty(); column.values.len()];
+        for (code, _) in column.values.iter().enumerate().filter(|(_, value)| self.values.contains(value)) {
+            counts[watched.counted_as(code as u32) as usize] = true;
         }
         Ok(Box::new(Bound { alpha: self.alpha, exact: Decimal::of(self.alpha), k: self.k, counts, watched }))
     }

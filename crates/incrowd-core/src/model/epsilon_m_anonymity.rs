@@ -91,14 +91,15 @@ impl Bound {
         Verdict::at_most("greatest share of near numbers", share, 1.0 / self.model.m as f64, holds)
     }
 
-    /// The neighbourhood of a number, rounded outwards.
+    /// The neighbourhood of a number, rounded outwards: by as much as reading the decimals of the number, of epsilon and of
+    /// a neighbour as binary fractions can have moved its ends.
     fn around(&self, x: f64) -> (f64, f64) {
         let width = if self.model.relative { x.abs() * self.model.epsilon } else { self.model.epsilon };
-        let width = if self.model.relative { width.next_up() } else { width };
-        if width == 0.0 || self.model.epsilon == 0.0 {
+        if width == 0.0 {
             return (x, x);
         }
-        ((x - width).next_down(), (x + width).next_up())
+        let slack = (x.abs() + width) * (4.0 * f64::EPSILON);
+        (x - width - slack, x + width + slack)
     }
 }
 

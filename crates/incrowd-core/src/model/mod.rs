@@ -12,6 +12,8 @@ mod k_anonymity;
 mod k_e_anonymity;
 mod k_map;
 mod l_diversity;
+mod p_alpha_sensitive;
+mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod t_closeness;
 mod watched;
@@ -38,6 +40,8 @@ pub const MODELS: &[&Card] = &[
     &k_map::CARD,
     &delta_presence::CARD,
     &p_sensitive::CARD,
+    &p_alpha_sensitive::CARD,
+    &p_plus_alpha_sensitive::CARD,
 ];
 
 /// The parameter of every model about a sensitive column.
@@ -55,6 +59,8 @@ pub enum Need {
     Records,
     /// The histogram of the sensitive column the model is about.
     Sensitive,
+    /// Only the categories of that column's values: they are what is published unless the job says otherwise.
+    Categories,
     /// How many people of a population the group's cells cover.
     Population,
 }
@@ -100,6 +106,12 @@ pub trait Model: Debug + Send + Sync {
     /// The model's entry in the list.
     fn card(&self) -> &'static Card;
 
+    /// Refuses a table the promise cannot be meant for. Asked of what somebody states a promise about, and not of a release
+    /// made under it: suppression may have taken every record of a value.
+    fn suits(&self, _: &Dataset) -> Result<()> {
+        Ok(())
+    }
+
     /// Binds the model to a table: whatever it must know beyond a single group is computed here, once. `Err` means that
     /// the model has no meaning for this table, for example because it is about a column the table lacks.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
@@ -114,6 +126,13 @@ pub trait BoundModel: Debug + Send + Sync {
     /// avoid building histograms.
     fn least_records(&self) -> Option<u64> {
         None
+    }
+
+    /// How much a group lacks, what matters most first; zeros if it is admitted. Algorithms that move records one by one
+    /// choose by it.
+    fn missing(&self, group: &GroupSummary) -> [f64; 2] {
+        let verdict = self.admits(group);
+        [if verdict.holds { 0.0 } else { verdict.margin().abs().max(f64::MIN_POSITIVE) }, 0.0]
     }
 
     /// The sensitive column whose histogram is looked at, by its position in the table.
@@ -165,10 +184,13 @@ impl Verdict {
     }
 
     /// Whether this is what to report rather than the other: what fails before what holds, then what has less room in
-    /// proportion to what is needed.
+    /// proportion to what is needed. Ties are decided by what is measured, so that the order of groups, which is that of the
+    /// records, decides nothing.
     pub fn is_worse_than(&self, other: &Verdict) -> bool {
         let room = |v: &Verdict| v.margin() / if v.need == 0.0 { 1.0 } else { v.need.abs() };
-        (self.holds, room(self)) < (other.holds, room(other))
+        let order = self.holds.cmp(&other.holds).then(room(self).total_cmp(&room(other)));
+        let order = order.then(self.what.cmp(other.what)).then(other.need.total_cmp(&self.need));
+        order.then(other.have.total_cmp(&self.have)).is_lt()
     }
 }
 
@@ -239,6 +261,7 @@ impl Promise {
 
     /// Binds the model and refuses a table that could not satisfy it however it is grouped.
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        self.model.suits(data)?;
         let bound = self.model.bind(data)?;
         let whole = data.whole();
         let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
@@ -249,6 +272,23 @@ impl Promise {
                 "{title} cannot be kept: with all {records} records in one group the {what} is {have}, and {need} is needed"
             ))
             .help("ask for less, or bring more records"));
+        }
+        if let Some(population) =
+            data.population().filter(|_| self.model.card().needs.contains(&Need::Population))
+        {
+            let everybody: Vec<u32> = (0..population.rows() as u32).collect();
+            let uncovered = population.people(&everybody) - whole.population;
+            let outside =
+                GroupSummary { population: uncovered, ..GroupSummary::empty(data.sensitive().len()) };
+            let Verdict { what, have, need, holds, .. } = bound.admits(&outside);
+            if !holds {
+                let (title, have, need) = (self.title(), short(have), short(need));
+                return Err(Error::unsatisfiable(format!(
+                    "{title} cannot be kept: {uncovered} people of the population have values that no record's cells would \
+                     cover; for them the {what} is {have}, and {need} is needed"
+                ))
+                .help("leave people out of the population who cannot be in the table, or ask for less"));
+            }
         }
         Ok(bound)
     }

@@ -78,6 +78,11 @@ impl BoundModel for Bound {
         smallest_group(group, self.k).and(fewest_values(values, self.p))
     }
 
+    fn missing(&self, group: &GroupSummary) -> [f64; 2] {
+        let values = self.watched.histogram(group).entries().len() as u64;
+        [self.p.saturating_sub(values) as f64, 0.0]
+    }
+
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
     }

@@ -157,9 +157,16 @@ struct Ordered {
 
 impl Ordered {
     fn new(column: &Sensitive, overall: &[u64]) -> Result<Ordered> {
-        let (ranks, count) = column.ranks()?;
-        let mut below = vec![0u64; count];
-        ranks.iter().zip(overall).for_each(|(&rank, &records)| below[rank as usize] += records);
+        let (mut ranks, all) = column.ranks()?;
+        let mut records = vec![0u64; all];
+        ranks.iter().zip(overall).for_each(|(&rank, &n)| records[rank as usize] += n);
+        // A value whose last record was suppressed is no value of the release, so it has no rank.
+        let place =
+            records.iter().scan(0u32, |next, &n| Some(std::mem::replace(next, *next + u32::from(n > 0))));
+        let place: Vec<u32> = place.collect();
+        let mut below: Vec<u64> = records.iter().copied().filter(|&n| n > 0).collect();
+        ranks.iter_mut().for_each(|rank| *rank = place[*rank as usize]);
+        let count = below.len();
         for rank in 1..count {
             below[rank] += below[rank - 1];
         }

@@ -34,6 +34,11 @@ impl Watched {
         Ok((watched, sensitive))
     }
 
+    /// The code under which a value is counted, that of its first spelling.
+    pub(super) fn counted_as(&self, code: u32) -> u32 {
+        self.synonyms.as_ref().map_or(code, |first| first[code as usize])
+    }
+
     /// The column's values in a group, one code for each value however it is spelled.
     pub(super) fn histogram<'g>(&self, group: &'g GroupSummary) -> Cow<'g, Histogram> {
         let spelled = &group.sensitive[self.column];
@@ -51,8 +56,7 @@ impl Watched {
     pub(super) fn overall(&self, data: &Dataset) -> Vec<u64> {
         let mut counts = vec![0; self.codes];
         for row in 0..data.rows() {
-            let code = data.sensitive_codes(row)[self.column];
-            let code = self.synonyms.as_ref().map_or(code, |first| first[code as usize]);
+            let code = self.counted_as(data.sensitive_codes(row)[self.column]);
             counts[code as usize] += data.weight(row);
         }
         counts

@@ -1,4 +1,5 @@
 //! The vocabulary against worked cases.
 
 mod intervals;
+mod models;
 mod taxonomy;

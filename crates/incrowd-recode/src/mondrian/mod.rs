@@ -20,7 +20,7 @@ mod space;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::{
-    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
+    Code, Dataset, Error, GroupId, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
 };
 
 use crate::{Algorithm, Card};
@@ -191,6 +191,27 @@ impl Algorithm for Mondrian {
             .help("ask for less"));
         }
         progress.step("dividing", Some(data.rows() as u64));
+        let divided = self.divide(data, models, &order, suppressible, progress)?;
+        if (0..data.rows()).all(|row| divided.group(row).is_some()) {
+            return Ok(divided);
+        }
+        // Greedy suppression looks one division ahead and may cost more than it saves; then nothing is suppressed.
+        progress.step("dividing without suppression", Some(data.rows() as u64));
+        let whole = self.divide(data, models, &order, 0, progress)?;
+        Ok(if penalty(data, &divided) < penalty(data, &whole) { divided } else { whole })
+    }
+}
+
+impl Mondrian {
+    fn divide(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        order: &Option<Vec<usize>>,
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Partition> {
+        let order = order.clone();
         let counted = models.iter().all(|model| model.least_records().is_some());
         let leaves = if space::is_narrow(data) {
             let mut space: Space<u16> = Space::load(data, !counted, self.cut == Cut::Relaxed);
@@ -201,6 +222,17 @@ impl Algorithm for Mondrian {
         };
         collect(data, &leaves)
     }
+}
+
+/// What a partition costs: the certainty penalties of all cells, a suppressed record costing every cell.
+fn penalty(data: &Dataset, partition: &Partition) -> f64 {
+    let of_group = |group: usize| -> f64 {
+        let spans = partition.spans(GroupId(group as u32)).iter();
+        spans.zip(data.quasi()).map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum()
+    };
+    let groups: Vec<f64> = (0..partition.groups()).map(of_group).collect();
+    let cost = |row: usize| partition.group(row).map_or(data.quasi().len() as f64, |g| groups[g.index()]);
+    (0..data.rows()).map(|row| cost(row) * data.weight(row) as f64).sum()
 }
 
 /// Turns the undivided parts into groups.

@@ -114,6 +114,44 @@ proptest! {
         check_cells(&data, &partition)?;
     }
 
+    /// A limit is never exceeded, what is left keeps the promises, and suppressing never costs more than it saves.
+    #[test]
+    fn suppression_stays_within_the_limit_and_pays(
+        records in records(), mondrian in mondrian(), k in 1u64..6, limit in 0u64..12, diverse in any::<bool>(),
+    ) {
+        let data = table(&NAMES, &records, &specs());
+        prop_assume!(data.sensitive()[0].values.len() >= 2);
+        let mut models = k_anonymity(k.min(data.records()), &data);
+        if diverse {
+            models.push(Box::new(TwoDiseases));
+        }
+        let cost = |limit: u64| {
+            let partition = mondrian.recode(&data, &models, limit, &Silent).unwrap();
+            let (mut cost, mut suppressed) = (0.0, 0);
+            for row in 0..data.rows() {
+                let Some(group) = partition.group(row) else {
+                    suppressed += data.weight(row);
+                    cost += data.weight(row) as f64 * data.quasi().len() as f64;
+                    continue;
+                };
+                let spans = partition.spans(group).iter().zip(data.quasi());
+                let cells: f64 = spans.map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum();
+                cost += data.weight(row) as f64 * cells;
+            }
+            let mut groups = vec![GroupSummary::empty(1); partition.groups()];
+            for row in 0..data.rows() {
+                if let Some(group) = partition.group(row) {
+                    groups[group.index()].add(data.weight(row), data.sensitive_codes(row));
+                }
+            }
+            let kept = groups.iter().all(|group| models.iter().all(|model| model.admits(group).holds));
+            (cost, suppressed, kept)
+        };
+        let (with, suppressed, kept) = cost(limit);
+        prop_assert!(kept && suppressed <= limit);
+        prop_assert!(with <= cost(0).0 + 1e-9);
+    }
+
     #[test]
     fn strict_groups_do_not_share_quasi_identifier_vectors(records in records(), k in 1u64..5) {
         let data = table(&NAMES, &records, &specs());

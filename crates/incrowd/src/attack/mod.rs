@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene};
 use incrowd_core::{ColumnSpec, Error, Progress, Result};
+use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
 use crate::verify::{manifest_of, named, with_manifest};
@@ -20,11 +21,9 @@ pub use report::{AttackReport, Attacked, LimitJudged};
 /// What shall be attacked, with what, and what must not be exceeded.
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
-    /// The release as its input, and the roles and hierarchies of its columns. Where it says nothing of columns, the
-    /// manifest beside the release is asked.
+    /// The release as its input, the roles and hierarchies of its columns, and a population if there is one. Where it says
+    /// nothing of columns, the manifest beside the release is asked.
     pub job: Job,
-    /// A table of everybody who might be in the release.
-    pub population: Option<PathBuf>,
     /// A table of people with names or other details.
     pub external: Option<PathBuf>,
     /// Another release about some of the same people.
@@ -66,27 +65,34 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the release is read by itself"));
     }
+    let joins = job.population.is_some() || request.external.is_some() || request.second.is_some();
+    if let (true, Some(manifest)) = (joins, &manifest) {
+        has_hierarchies(&job, manifest)?;
+    }
     let epsilon = epsilon(request, &sensitive)?;
     let reading = Reading { job: &job, progress };
     let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
-    let population = request
+    let population = job
         .population
         .as_ref()
-        .map(|path| reading.table(path, "population", &quasi, &sensitive))
-        .transpose()?;
+        .map(|population| reading.table(&population.paths, "population", &quasi, &sensitive))
+        .transpose()
+        .map_err(|e| e.at("population.path"))?;
     let external = request
         .external
         .as_ref()
-        .map(|path| reading.table(path, "external table", &quasi, &[]))
+        .map(|path| reading.table(std::slice::from_ref(path), "external table", &quasi, &[]))
         .transpose()?;
     let second = request.second.as_ref().map(|path| reading.second(path, &quasi, &sensitive)).transpose()?;
 
     let mut scene = Scene::new(Published::new(&release, &specs), &job.input.missing);
-    scene.population = population.as_ref().map(|other| &other.table);
+    scene.set_population(population.as_ref().map(|other| &other.table));
     scene.external = external.as_ref().map(|other| External { table: &other.table, further: other.further });
     scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
     scene.epsilon = epsilon;
+    scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
+    scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);
@@ -105,6 +111,19 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     let groups = scene.release.groups.clone();
     let quasi = quasi.len();
     Ok(AttackReport { attacked, skipped, release, groups, quasi })
+}
+
+/// Labels of a hierarchy mean nothing without it: a join would find nobody under them.
+fn has_hierarchies(job: &Job, manifest: &Json) -> Result<()> {
+    for name in named(job, RoleName::Quasi) {
+        let made_with = manifest["job"]["columns"][name]["hierarchy"].as_str();
+        if let Some(hierarchy) = made_with.filter(|_| spec_of(job, name).hierarchy.is_none()) {
+            let error = Error::job(format!("column `{name}` was generalized with a hierarchy ({hierarchy})"));
+            return Err(error
+                .help("use --job with the job file the release was made with, or --quasi and --hierarchy"));
+        }
+    }
+    Ok(())
 }
 
 /// The attacks to run, each with its threshold.

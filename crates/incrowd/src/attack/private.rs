@@ -71,7 +71,7 @@ pub(super) fn details<'a>(
     groups: &Classes,
     findings: impl Iterator<Item = &'a Finding>,
 ) -> Vec<u8> {
-    let findings: Vec<&Finding> = findings.collect();
+    let findings: Vec<&Finding> = findings.filter(|finding| !finding.by_group.is_empty()).collect();
     let mut header: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
     header.push("records".to_owned());
     header.extend(findings.iter().map(|finding| match &finding.column {

@@ -73,6 +73,7 @@ impl AttackReport {
 
     /// The answer as JSON: what may be published at the top, what is for the data owner under `private`.
     pub fn to_json(&self) -> Json {
+        let single = |attacked: &&Attacked| !attacked.finding.by_group.is_empty();
         let exposed = |attacked: &Attacked| {
             let finding = &attacked.finding;
             let groups = self.exposed(finding).into_iter().map(|group| {
@@ -90,7 +91,7 @@ impl AttackReport {
             "not_run": self.skipped.iter().map(|skipped| {
                 json!({ "attack": skipped.attack, "column": skipped.column, "why": skipped.why })
             }).collect::<Vec<_>>(),
-            "private": { "most_exposed": self.attacked.iter().map(exposed).collect::<Vec<_>>() },
+            "private": { "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>() },
         })
     }
 }

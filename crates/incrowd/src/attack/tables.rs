@@ -1,6 +1,6 @@
 //! The tables an adversary has, read as far as the attacks need them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use incrowd_core::{ColumnSpec, Error, Folded, Progress, Result};
 use incrowd_engine::{Embedded, Engine, FoldSpec, Options};
@@ -59,8 +59,14 @@ impl Reading<'_> {
     }
 
     /// A table of plain values: the quasi-identifiers it has, and those of `also` it has.
-    pub(super) fn table(&self, path: &Path, what: &str, quasi: &[&str], also: &[&str]) -> Result<Other> {
-        let mut engine = Embedded::open(&[path.to_owned()], &Options::default())?;
+    pub(super) fn table(
+        &self,
+        paths: &[PathBuf],
+        what: &str,
+        quasi: &[&str],
+        also: &[&str],
+    ) -> Result<Other> {
+        let mut engine = Embedded::open(paths, &Options::default())?;
         let known = engine.columns().to_vec();
         let has = |name: &&&str| known.iter().any(|column| column == **name);
         if quasi.iter().filter(has).count() == 0 {

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use incrowd_core::{ColumnSpec, Error, Kind, Labels, near_miss};
+use incrowd_core::{Categories, ColumnSpec, Error, Kind, Labels, Publish, near_miss};
 use toml::de::DeValue;
 
 use super::hierarchy;
 use super::reader::{Entry, Read, Table};
 use super::{ColumnJob, RoleName};
 
-/// The role; then what sensitive columns may have too; then what is for quasi-identifiers only.
-const KEYS: [&str; 5] = ["role", "kind", "hierarchy", "labels", "domain"];
+/// What quasi-identifiers and sensitive columns may have beside their role.
+const QUASI: [&str; 4] = ["kind", "hierarchy", "labels", "domain"];
+const SENSITIVE: [&str; 4] = ["kind", "hierarchy", "categories", "publish_sa"];
+const KEYS: [&str; 7] = ["role", "kind", "hierarchy", "labels", "domain", "categories", "publish_sa"];
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
 
 pub(super) fn columns(table: &Table<'_>, base: &Path) -> Read<Vec<(String, ColumnJob)>> {
@@ -19,7 +21,7 @@ pub(super) fn columns(table: &Table<'_>, base: &Path) -> Read<Vec<(String, Colum
 
 fn column(entry: &Entry<'_>, base: &Path) -> Read<ColumnJob> {
     if let DeValue::String(_) = entry.value() {
-        return Ok(ColumnJob { role: entry.choice(&RoleName::ALL)?, spec: ColumnSpec::default() });
+        return Ok(ColumnJob { role: entry.choice(&RoleName::ALL)?, ..ColumnJob::default() });
     }
     let table = entry.table("a role such as \"quasi\" or a table such as { role = \"quasi\" }")?;
     refuse_dotted(entry, &table)?;
@@ -30,17 +32,32 @@ fn column(entry: &Entry<'_>, base: &Path) -> Read<ColumnJob> {
         return Err(table.refuse(error));
     };
     let role = role.choice(&RoleName::ALL)?;
-    let only_quasi = match role {
-        RoleName::Quasi => &KEYS[KEYS.len()..],
-        RoleName::Sensitive => &KEYS[3..],
-        _ => &KEYS[1..],
+    let known: &[&str] = match role {
+        RoleName::Quasi => &QUASI,
+        RoleName::Sensitive => &SENSITIVE,
+        _ => &[],
     };
-    if let Some(extra) = table.entries().iter().find(|entry| only_quasi.contains(&entry.key)) {
-        let error =
-            Error::job(format!("column `{}` has `{}` but is not a quasi-identifier", entry.key, extra.key));
-        return Err(extra.refuse_key(error.help("only columns with role = \"quasi\" are generalized")));
+    let odd = |entry: &&Entry<'_>| entry.key != "role" && !known.contains(&entry.key);
+    if let Some(extra) = table.entries().iter().find(odd) {
+        let (what, help) = if QUASI.contains(&extra.key) {
+            ("a quasi-identifier", "only columns with role = \"quasi\" are generalized")
+        } else {
+            ("sensitive", "only columns with role = \"sensitive\" have categories")
+        };
+        let error = Error::job(format!("column `{}` has `{}` but is not {what}", entry.key, extra.key));
+        return Err(extra.refuse_key(error.help(help)));
     }
-    Ok(ColumnJob { role, spec: spec(entry.key, &table, base)? })
+    let categories = table.get("categories").map(categories).transpose()?;
+    let publish = table.get("publish_sa").map(|entry| entry.choice(&Publish::ALL)).transpose()?;
+    if let (Some(Publish::Category | Publish::Both), None, Some(entry)) =
+        (publish, &categories, table.get("publish_sa"))
+    {
+        let error = Error::job("there are no categories to publish");
+        return Err(
+            entry.refuse(error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first"))
+        );
+    }
+    Ok(ColumnJob { role, spec: spec(entry.key, &table, base)?, categories, publish })
 }
 
 /// `marital.status = "quasi"` is a table within a table to TOML; whoever writes it means a column.
@@ -76,6 +93,17 @@ fn spec(column: &str, table: &Table<'_>, base: &Path) -> Read<ColumnSpec> {
         spec.domain = Some(domain(entry)?);
     }
     Ok(spec)
+}
+
+/// `{ "Top Secret" = ["HIV", "Cancer"], "Secret" = […] }`, in the order written.
+fn categories(entry: &Entry<'_>) -> Read<Categories> {
+    let table = entry.table("a table of lists, most sensitive first")?;
+    let mut list = Vec::new();
+    for category in table.entries() {
+        let values = category.texts()?.into_iter().map(str::to_owned).collect();
+        list.push((category.key.to_owned(), values));
+    }
+    Categories::new(list).map_err(|error| entry.refuse(error))
 }
 
 fn domain(entry: &Entry<'_>) -> Read<(f64, f64)> {

@@ -18,6 +18,7 @@ pub use source::{JobError, JobFile, JobSource, Place, parse, read};
 
 use std::path::PathBuf;
 
+pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, Value};
 pub use incrowd_engine::Order;
 pub use incrowd_recode::suppress::Suppressed;
@@ -157,6 +158,10 @@ pub struct ColumnJob {
     /// How it may be generalized, if the role is [`RoleName::Quasi`]; of a sensitive column kind and hierarchy say how its
     /// values relate to each other.
     pub spec: ColumnSpec,
+    /// The categories of a sensitive column, most sensitive first.
+    pub categories: Option<Categories>,
+    /// What is published of a sensitive column, if not what its models suggest.
+    pub publish: Option<Publish>,
 }
 
 /// The roles by name; [`incrowd_core::Role`] is what they become.

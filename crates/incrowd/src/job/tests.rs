@@ -54,8 +54,8 @@ suppression_limit = 0.0
     let file = read(&path).unwrap();
 
     use incrowd_core::hierarchy::mask::{From, Mask};
-    let quasi = |spec| ColumnJob { role: RoleName::Quasi, spec };
-    let plain = |role| ColumnJob { role, spec: ColumnSpec::default() };
+    let quasi = |spec| ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
+    let plain = |role| ColumnJob { role, ..ColumnJob::default() };
     let numeric = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
     let with = |hierarchy| ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
     let arx = HierarchySpec::Arx {
@@ -122,6 +122,8 @@ fn every_other_key_means_what_it_says() {
         [columns.disease]
         role = "sensitive"
         kind = "text"
+        categories = { "Top Secret" = ["HIV", "Cancer"], Any = ["Flu"] }
+        publish_sa = "both"
         [columns.zip]
         role = "quasi"
         labels = "star"
@@ -149,10 +151,17 @@ fn every_other_key_means_what_it_says() {
     ];
     assert_eq!(job.algorithm.params, params);
     let spec = ColumnSpec { labels: Labels::Star, domain: Some((0.0, 99.5)), ..ColumnSpec::default() };
-    let disease = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
-    let columns = [(RoleName::Sensitive, "disease", disease), (RoleName::Quasi, "zip", spec)];
-    let columns = columns.map(|(role, name, spec)| (name.to_owned(), ColumnJob { role, spec }));
-    assert_eq!(job.columns, columns);
+    let own = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+    let categories =
+        vec![("Top Secret".to_owned(), own(&["HIV", "Cancer"])), ("Any".to_owned(), own(&["Flu"]))];
+    let disease = ColumnJob {
+        role: RoleName::Sensitive,
+        spec: ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
+        categories: Some(Categories::new(categories).unwrap()),
+        publish: Some(Publish::Both),
+    };
+    let zip = ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
+    assert_eq!(job.columns, [("disease".to_owned(), disease), ("zip".to_owned(), zip)]);
     assert_eq!(job.algorithm.suppressed, Suppressed::Star);
     assert_eq!(job.population.unwrap().paths, [PathBuf::from("voters-*.csv")]);
 }

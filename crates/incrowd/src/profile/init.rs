@@ -223,20 +223,20 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     };
     let _ = writeln!(out, "on_missing = \"{word}\"   # {why}\n");
     let _ = writeln!(out, "[output]\npath = {}\n", quoted(release));
-    let _ = writeln!(
-        out,
-        "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
-         # sensitive: published as it is. passthrough: published as it is and protected by nothing.\n[columns]"
-    );
     if profile.sensitive_unique > 0 {
         let share = 100.0 * profile.share_of(profile.sensitive_unique);
         let _ = writeln!(
             out,
             "# {} records ({share:.1} %) are unique on the sensitive columns together: whoever knows those values of a person\n\
-             # finds them in the release. Publish fewer of these columns, or give some of them the role quasi.",
+             # finds them in the release. Publish fewer of these columns, or give some of them the role quasi.\n",
             profile.sensitive_unique
         );
     }
+    let _ = writeln!(
+        out,
+        "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
+         # sensitive: published as it is. passthrough: published as it is and protected by nothing.\n[columns]"
+    );
     for column in &profile.columns {
         let unsure = if column.proposal.sure { "" } else { "UNSURE: " };
         let _ = writeln!(out, "# {unsure}{}", comment(&column.proposal.reason));

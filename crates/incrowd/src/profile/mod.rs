@@ -184,6 +184,10 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
             Error::input("the table has no records").help("a table needs a header and at least one record")
         );
     }
+    if u32::try_from(table.records).is_err() {
+        return Err(Error::resources(format!("a profile counts up to {} records", u32::MAX))
+            .help("profile a part of the table: name some of its files"));
+    }
     progress.step("looking", Some(table.columns.len() as u64));
     let look = |column| {
         let seen = look(&Seen::new(column, table.records as u64));

@@ -10,13 +10,13 @@ use crate::columns::range;
 use crate::release::{alike, listing, read};
 
 const MISSING: &str = "?";
-const HIERARCHIES: [&str; 7] =
+pub(crate) const HIERARCHIES: [&str; 7] =
     ["workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
 const PUBLISHED: u64 = 45_222;
 const DROPPED: u64 = 3_620;
 
-fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
     dir.join("adult.csv.gz").exists().then_some(dir)
@@ -60,7 +60,7 @@ fn load(data: PathBuf) -> Adult {
     Adult { dir, data, header, people, below }
 }
 
-fn hierarchy(data: &Path, column: &str) -> PathBuf {
+pub(crate) fn hierarchy(data: &Path, column: &str) -> PathBuf {
     data.join(format!("hierarchies/adult_hierarchy_{column}.csv"))
 }
 
@@ -143,4 +143,50 @@ fn every_release_of_adult_keeps_its_promise() {
     for k in [2, 100] {
         adult.check(&nine, k);
     }
+}
+
+/// The candidates of some people, counted by reading every cell of every released record.
+#[test]
+fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
+    let Some(data) = data() else {
+        eprintln!("skipped: no data");
+        return;
+    };
+    let adult = load(data);
+    let (job, dir) = (adult.job(&SEVEN, 10), adult.dir.path());
+    anonymize(&job, &Silent).unwrap();
+    let release = read(&dir.join("out.csv"));
+    let at: Vec<usize> = SEVEN.iter().map(|n| adult.header.iter().position(|h| h == n).unwrap()).collect();
+    let complete = adult.people.iter().filter(|person| !person.iter().any(|cell| cell == MISSING));
+    let people: Vec<Vec<&str>> =
+        complete.step_by(3001).map(|person| at.iter().map(|&i| person[i].as_str()).collect()).collect();
+    let mut out = csv::Writer::from_path(dir.join("voters.csv")).unwrap();
+    out.write_record(SEVEN).unwrap();
+    people.iter().for_each(|person| out.write_record(person).unwrap());
+    out.flush().unwrap();
+    let fits = |row: &Vec<String>, person: &[&str]| {
+        let cell = |name: &str| row[release.column(name)].as_str();
+        SEVEN.iter().zip(person).all(|(name, value)| adult.covers(name, cell(name), value))
+    };
+    let occupation = release.column("occupation");
+    let (mut chance, mut guess) = (0.0, 0.0);
+    for person in &people {
+        let candidates: Vec<&Vec<String>> = release.rows.iter().filter(|row| fits(row, person)).collect();
+        assert!(candidates.len() >= 10, "a person has fewer than k candidates");
+        let mut values: BTreeMap<&str, usize> = BTreeMap::new();
+        candidates.iter().for_each(|row| *values.entry(&row[occupation]).or_default() += 1);
+        chance += 1.0 / candidates.len() as f64;
+        guess += *values.values().max().unwrap() as f64 / candidates.len() as f64;
+    }
+    let mut request = incrowd::AttackRequest { job, ..Default::default() };
+    (request.job.input.paths, request.job.output) = (vec![dir.join("out.csv")], None);
+    request.external = Some(dir.join("voters.csv"));
+    let report = incrowd::attack(&request, &Silent).unwrap();
+    let average = |column: Option<&str>| {
+        let found = report.attacked.iter().map(|a| &a.finding);
+        let mut found = found.filter(|f| f.attack == "equijoin" && f.column.as_deref() == column);
+        found.next().unwrap().average * people.len() as f64
+    };
+    assert!((average(None) - chance).abs() < 1e-9, "{} {chance}", average(None));
+    assert!((average(Some("occupation")) - guess).abs() < 1e-9);
 }

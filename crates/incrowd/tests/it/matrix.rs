@@ -5,7 +5,7 @@ use std::path::Path;
 
 use incrowd::core::HierarchySpec;
 use incrowd::hierarchy::mask::{From, Mask};
-use incrowd::job::{Job, PopulationJob, RoleName, Suppressed};
+use incrowd::job::{Categories, Job, PopulationJob, RoleName, Suppressed};
 use incrowd::model::{Card as ModelCard, MODELS};
 use incrowd::recode::{ALGORITHMS, Card, Method};
 use incrowd::{Error, Fault, Param, ParamKind, Silent, Value};
@@ -56,6 +56,15 @@ fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
     all
 }
 
+/// Every other disease, in two categories.
+fn categories(dir: &Path) -> Categories {
+    let mut input = Job::default().input;
+    input.paths = vec![dir.join("people.csv")];
+    let diseases = incrowd::column_values(&input, "disease", &Silent).unwrap();
+    let half = |odd: usize| diseases.iter().skip(odd).step_by(2).cloned().collect();
+    Categories::new(vec![("severe".into(), half(0)), ("mild".into(), half(1))]).unwrap()
+}
+
 /// A job that makes a release under one model and one variant of an algorithm.
 fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(String, Value)]) -> Job {
     let mut job = Job::default();
@@ -65,6 +74,7 @@ fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(Str
     }
     job.column_mut("zip").spec.hierarchy = Some(HierarchySpec::Mask(Mask { char: '*', from: From::Right }));
     job.set_role("disease", RoleName::Sensitive);
+    job.column_mut("disease").categories = Some(categories(dir));
     job.set_role("income", RoleName::Sensitive);
     job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")] });
     let required = model.params.iter().filter(|param| param.default.is_none());

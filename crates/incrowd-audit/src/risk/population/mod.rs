@@ -45,8 +45,10 @@ pub struct Estimator {
     pub name: &'static str,
     /// The key of its paper in `docs/papers.md`.
     pub paper: &'static str,
-    /// What it assumes.
-    pub assumes: &'static str,
+    /// What it estimates, and by what model.
+    pub about: &'static str,
+    /// When not to believe it.
+    pub limits: &'static str,
     estimate: fn(&Sample<'_>) -> Result<f64, &'static str>,
 }
 

@@ -30,7 +30,10 @@ use super::{Estimator, Sample};
 pub(super) const ESTIMATOR: Estimator = Estimator {
     name: "pitman",
     paper: "hoshino2001",
-    assumes: "people join groups in proportion to their size or found new ones (Pitman's sampling formula)",
+    about: "Estimates how many people are unique in the population that a table is a sample of. Its model: people join groups in \
+            proportion to their size or found new ones (Pitman's sampling formula).",
+    limits: "It wants group sizes with a long tail. Where the groups of the population are all large it estimates too many. It has \
+             no answer if every record is unique.",
     estimate,
 };
 

@@ -26,7 +26,10 @@ use super::{Estimator, Sample};
 pub(super) const ESTIMATOR: Estimator = Estimator {
     name: "snb",
     paper: "chen1998",
-    assumes: "group sizes of the population less one are negative binomial (slide negative binomial)",
+    about: "Estimates how many people are unique in the population that a table is a sample of. Its model: group sizes of the \
+            population less one are negative binomial (slide negative binomial).",
+    limits: "It needs groups of two records and a number of groups that is itself an estimate. Below a sampling fraction of a tenth \
+             it estimates far too many. Its equations may have no solution.",
     estimate,
 };
 

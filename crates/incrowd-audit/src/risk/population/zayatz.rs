@@ -17,7 +17,9 @@ use super::{Estimator, Sample};
 pub(super) const ESTIMATOR: Estimator = Estimator {
     name: "zayatz",
     paper: "zayatz1991",
-    assumes: "groups of the population have the sizes that groups of the sample have; tends to estimate too many",
+    about: "Estimates how many people are unique in the population that a table is a sample of. Its model: groups of the population \
+            have the sizes that groups of the sample have.",
+    limits: "A sample has smaller groups than its population, so it estimates too many, and far too many if the sample is small.",
     estimate,
 };
 

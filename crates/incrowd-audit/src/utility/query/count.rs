@@ -14,29 +14,33 @@ pub(super) fn counts(comparison: &Comparison, queries: &[Query]) -> Vec<u64> {
         .iter()
         .map(|query| query.sides.iter().map(|&(at, side)| range(&comparison.lines[at], at, side)).collect())
         .collect();
+    let meant: Vec<Option<(usize, Vec<u32>)>> = queries
+        .iter()
+        .map(|query| {
+            query.values.as_ref().map(|(at, meant)| (*at, meant.iter().copied().map(mask).collect()))
+        })
+        .collect();
     let rows = comparison.weights.len();
     let blocks = (0..rows.div_ceil(BLOCK)).into_par_iter();
     let of_block = |mut sums: Vec<u64>, block: usize| {
         let block = block * BLOCK..((block + 1) * BLOCK).min(rows);
         let weights = &comparison.weights[block.clone()];
-        let mut selected = vec![0u64; weights.len()];
-        for ((query, ranges), sum) in queries.iter().zip(&ranges).zip(&mut sums) {
-            selected.copy_from_slice(weights);
+        let mut selected = vec![0u32; weights.len()];
+        for ((ranges, meant), sum) in ranges.iter().zip(&meant).zip(&mut sums) {
+            selected.fill(u32::MAX);
             for &(at, first, count) in ranges {
                 let leaves = &comparison.leaves[at][block.clone()];
                 for (selected, leaf) in selected.iter_mut().zip(leaves) {
-                    // All bits if the leaf is in the range: without a branch, many rows are compared at once.
-                    *selected &= u64::from(leaf.wrapping_sub(first) < count).wrapping_neg();
+                    *selected &= mask(leaf.wrapping_sub(first) < count);
                 }
             }
-            *sum += match &query.values {
-                None => selected.iter().sum::<u64>(),
-                Some((at, meant)) => {
-                    let leaves = &comparison.leaves[*at][block.clone()];
-                    let chosen = selected.iter().zip(leaves).filter(|(_, leaf)| meant[**leaf as usize]);
-                    chosen.map(|(records, _)| records).sum::<u64>()
+            if let Some((at, meant)) = meant {
+                let leaves = &comparison.leaves[*at][block.clone()];
+                for (selected, leaf) in selected.iter_mut().zip(leaves) {
+                    *selected &= meant[*leaf as usize];
                 }
-            };
+            }
+            *sum += selected.iter().zip(weights).map(|(&s, w)| w & widened(s)).sum::<u64>();
         }
         sums
     };
@@ -45,6 +49,15 @@ pub(super) fn counts(comparison: &Comparison, queries: &[Query]) -> Vec<u64> {
         a
     };
     blocks.fold(|| vec![0; queries.len()], of_block).reduce(|| vec![0; queries.len()], add)
+}
+
+/// All bits or none: without a branch, many rows are compared at once.
+fn mask(selected: bool) -> u32 {
+    u32::from(selected).wrapping_neg()
+}
+
+fn widened(mask: u32) -> u64 {
+    u64::from(mask & 1).wrapping_neg()
 }
 
 /// The first leaf of a side and how many leaves it has.

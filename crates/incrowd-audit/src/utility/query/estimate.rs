@@ -9,51 +9,97 @@ use super::workload::{Query, Side};
 
 /// The estimate of each query.
 pub(super) fn estimates(comparison: &Comparison, queries: &[Query], progress: &dyn Progress) -> Vec<f64> {
+    let flat = Flat::new(comparison);
     let estimate = |query: &Query| {
-        let estimate = estimate(comparison, query);
+        let estimate = flat.estimate(comparison, query);
         progress.advance(1);
         estimate
     };
     queries.par_iter().map(estimate).collect()
 }
 
-fn estimate(comparison: &Comparison, query: &Query) -> f64 {
-    // A column has far fewer cells than the release has groups, so their shares are computed once.
-    let shares: Vec<(usize, Vec<f64>)> = query
-        .sides
-        .iter()
-        .map(|&(at, side)| {
+/// The groups column by column, so that a query reads memory in order.
+struct Flat {
+    /// The cells of each quasi-identifier by group.
+    cells: Vec<Vec<u32>>,
+    /// The records of each group.
+    records: Vec<f64>,
+    /// The other columns.
+    others: Vec<Entries>,
+}
+
+/// A column that is published as it is, group by group.
+struct Entries {
+    /// Where the entries of each group end.
+    ends: Vec<u32>,
+    /// A cell, and how many records of its group have it.
+    entries: Vec<(u32, u32)>,
+}
+
+impl Flat {
+    fn new(comparison: &Comparison) -> Flat {
+        let (quasi, groups) = (comparison.quasi, &comparison.groups);
+        let cells = (0..quasi).map(|q| groups.iter().map(|group| group.cells[q]).collect()).collect();
+        let other = |at: usize| {
+            let (mut ends, mut entries) = (Vec::with_capacity(groups.len()), Vec::new());
+            let mut own: Vec<(u32, u32)> = Vec::new();
+            for group in groups {
+                own.clear();
+                // A group beyond 32 bits of records is split into entries that fit.
+                let pieces = group.rest.iter().flat_map(|(rest, records)| {
+                    let cell = rest[at];
+                    let whole = records / u64::from(u32::MAX);
+                    let rest = (records % u64::from(u32::MAX)) as u32;
+                    (0..whole).map(move |_| (cell, u32::MAX)).chain([(cell, rest)])
+                });
+                own.extend(pieces);
+                own.sort_unstable_by_key(|(cell, _)| *cell);
+                own.dedup_by(|later, first| {
+                    let sum = first.1.checked_add(later.1).filter(|_| first.0 == later.0);
+                    first.1 = sum.unwrap_or(first.1);
+                    sum.is_some()
+                });
+                entries.extend_from_slice(&own);
+                ends.push(entries.len() as u32);
+            }
+            Entries { ends, entries }
+        };
+        let others = (0..comparison.lines.len() - quasi).map(other).collect();
+        let records = groups.iter().map(|group| group.records as f64).collect();
+        Flat { cells, records, others }
+    }
+
+    fn estimate(&self, comparison: &Comparison, query: &Query) -> f64 {
+        let mut inside = vec![1.0; self.records.len()];
+        for &(at, side) in &query.sides {
+            // A column has far fewer cells than the release has groups, so their shares are computed once.
             let line = &comparison.lines[at];
-            (at, line.covers.iter().map(|cover| share(line, cover, side)).collect())
-        })
-        .collect();
-    let meant: Option<(usize, Vec<f64>)> = query.values.as_ref().map(|(at, meant)| {
+            let shares: Vec<f64> = line.covers.iter().map(|cover| share(line, cover, side)).collect();
+            inside
+                .iter_mut()
+                .zip(&self.cells[at])
+                .for_each(|(inside, &cell)| *inside *= shares[cell as usize]);
+        }
+        let Some((at, meant)) = &query.values else {
+            return inside.iter().zip(&self.records).map(|(inside, records)| inside * records).sum();
+        };
         let of = |cover: &Cover| {
             let leaves = cover.spans().iter().flat_map(|&(lo, hi)| lo..=hi);
             leaves.filter(|&leaf| meant[leaf as usize]).count() as f64 / f64::from(cover.leaves())
         };
-        (at - comparison.quasi, comparison.lines[*at].covers.iter().map(of).collect())
-    });
-    let mut sum = 0.0;
-    for group in &comparison.groups {
-        let mut inside = 1.0;
-        for (at, shares) in &shares {
-            inside *= shares[group.cells[*at] as usize];
-            if inside == 0.0 {
-                break;
+        let shares: Vec<f64> = comparison.lines[*at].covers.iter().map(of).collect();
+        let Entries { ends, entries } = &self.others[at - comparison.quasi];
+        let (mut sum, mut from) = (0.0, 0);
+        for (inside, &to) in inside.into_iter().zip(ends) {
+            if inside > 0.0 {
+                let own = &entries[from as usize..to as usize];
+                let chosen: f64 = own.iter().map(|&(cell, n)| f64::from(n) * shares[cell as usize]).sum();
+                sum += inside * chosen;
             }
+            from = to;
         }
-        if inside > 0.0 {
-            sum += inside
-                * match &meant {
-                    None => group.records as f64,
-                    Some((at, meant)) => {
-                        group.rest.iter().map(|(rest, n)| *n as f64 * meant[rest[*at] as usize]).sum()
-                    }
-                };
-        }
+        sum
     }
-    sum
 }
 
 /// The share of a cell that lies in a side.

@@ -61,7 +61,8 @@ fn estimated(people: &[Person], query: &Query) -> f64 {
             };
         }
         if let Some((c, meant)) = &query.values {
-            share *= f64::from(u8::from(meant[names(people, *c).iter().position(|n| *n == cells[*c]).unwrap()]));
+            share *=
+                f64::from(u8::from(meant[names(people, *c).iter().position(|n| *n == cells[*c]).unwrap()]));
         }
         share
     };
@@ -105,7 +106,9 @@ fn workloads_without_meaning_are_refused() {
         cells: Some(["20", "Ayr", "nurse", "flu"].map(str::to_owned)),
     };
     let comparison = compare(&[person]);
-    for (selectivity, dimensions, queries) in [(0.0, 1, 1), (1.5, 1, 1), (f64::NAN, 1, 1), (0.5, 0, 1), (0.5, 1, 0)] {
+    for (selectivity, dimensions, queries) in
+        [(0.0, 1, 1), (1.5, 1, 1), (f64::NAN, 1, 1), (0.5, 0, 1), (0.5, 1, 0)]
+    {
         let workload = Workload { queries, seed: 1, selectivity, dimensions };
         assert!(workload.draw(&comparison).is_err(), "{workload:?}");
     }

@@ -100,8 +100,8 @@ fn sensitive(column: &Seen<'_>, what: &str) -> Option<Finding> {
         return Finding::unsure(
             RoleName::Quasi,
             format!(
-                "{what}, but {:.0} % of its values occur once: published as they are they would single people out, so \
-                 they are generalized",
+                "{what}, but {:.0} % of the records have a value nobody else has: published as it is it would single \
+                 people out, so it is generalized",
                 100.0 * column.uniqueness()
             ),
         );

@@ -54,7 +54,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     let part = |part: &&str| {
         if part.len() < 5 { column.squashed == **part } else { column.squashed.contains(*part) }
     };
-    (PARTS.iter().any(|p| part(&p)) || column.named(WORDS)).then(|| sensitive(column, "is about money"))?
+    (PARTS.iter().any(part) || column.named(WORDS)).then(|| sensitive(column, "is about money"))?
 }
 
 #[cfg(test)]

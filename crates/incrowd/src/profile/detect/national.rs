@@ -105,8 +105,11 @@ fn is_cpf(text: &str) -> bool {
     check(9) && check(10) && d.iter().any(|&x| x != d[0])
 }
 
+/// Whether a text is such a number.
+type Fits = fn(&str) -> bool;
+
 /// A check, what it checks, and parts of names that speak for it.
-type Check = (fn(&str) -> bool, &'static str, &'static [&'static str]);
+type Check = (Fits, &'static str, &'static [&'static str]);
 
 const CHECKS: &[Check] = &[
     (is_iban, "bank account numbers (IBAN, the check digits fit)", &["iban", "account", "konto"]),
@@ -143,7 +146,7 @@ mod tests {
     /// Public examples from the standards and from the issuers' documentation, and each with one digit changed.
     #[test]
     fn check_digits_fit_and_others_do_not() {
-        let cases: [(fn(&str) -> bool, &str, &str); 9] = [
+        let cases: [(Fits, &str, &str); 9] = [
             (is_card, "4111 1111 1111 1111", "4111 1111 1111 1112"),
             (is_iban, "GB82 WEST 1234 5698 7654 32", "GB82 WEST 1234 5698 7654 33"),
             (is_ssn, "123-45-6789", "666-45-6789"),

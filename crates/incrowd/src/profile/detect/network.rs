@@ -3,6 +3,9 @@
 use super::{Finding, Seen};
 use crate::job::RoleName;
 
+/// Whether a text is of a kind.
+type Fits = fn(&str) -> bool;
+
 fn is_url(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
     ["http://", "https://", "ftp://", "www."].iter().any(|start| lower.starts_with(start))
@@ -27,7 +30,7 @@ fn is_mac(text: &str) -> bool {
 }
 
 pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
-    let kinds: [(fn(&str) -> bool, &str); 4] = [
+    let kinds: [(Fits, &str); 4] = [
         (is_url, "holds web addresses"),
         (is_uuid, "holds UUIDs, which name one thing each"),
         (is_ip, "holds IP addresses, which lead to a line or a person"),

@@ -1,0 +1,26 @@
+//! (p⁺,α)-sensitive k-anonymity.
+//!
+//! Paper: `sun2008`, Definition 5 as printed there. As (p,α)-sensitivity, but a group has at least p different *categories*
+//! of sensitive values.
+//!
+//! Where we differ: as for (p,α)-sensitivity, whose code this is. By default only the categories are published, since values
+//! would reopen what the categories close.
+
+use super::p_alpha_sensitive::{PARAMS, Weighted};
+use super::{Card, Need, Survives};
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "p-plus-alpha-sensitive",
+    paper: "sun2008",
+    promise: "Every group has at least k records, sensitive values of at least p different categories, and a total weight of \
+              at least alpha, where values of the most sensitive category weigh 0 and those of the least sensitive 1.",
+    limits: "The weight is a sum, so a large group passes with a few harmless records, and nothing bounds how likely the most \
+             sensitive category is; ask for mean_weight or max_category_share too. In the paper, 3 of 28 tables are said to be \
+             vulnerable to the similarity attack under (2+, 2), which cannot be: every group has two categories by \
+             definition.",
+    params: PARAMS,
+    needs: &[Need::Records, Need::Sensitive, Need::Categories],
+    survives: Survives { merging: true, suppressing: true },
+    make: |params| Ok(Box::new(Weighted::new(params, true, &CARD))),
+};

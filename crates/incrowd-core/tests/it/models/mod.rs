@@ -1,0 +1,185 @@
+//! Every model against its definition, computed the slow and obvious way from records, not from histograms. Thresholds are
+//! typed decimals, and the twins compare fractions with them in whole numbers, so ties are part of the test.
+
+mod closeness;
+mod diversity;
+mod likeness;
+mod numeric;
+mod papers;
+mod presence;
+mod survives;
+mod vectors;
+
+use incrowd_core::hierarchy::nested::Tree;
+use incrowd_core::model::{BoundModel, Promise, Verdict};
+use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value};
+use proptest::prelude::*;
+
+/// A table of records: the group of each, then its sensitive values.
+pub(crate) struct Table {
+    pub(crate) data: Dataset,
+    /// The groups as models see them.
+    pub(crate) groups: Vec<GroupSummary>,
+    /// The records of each group, one list of sensitive values per record.
+    pub(crate) records: Vec<Vec<Vec<String>>>,
+}
+
+impl Table {
+    /// Each row is a group, sensitive values and a number of records; groups are numbered from 0 without gaps.
+    pub(crate) fn new(rows: &[(usize, Vec<String>, u64)], specs: &[SensitiveSpec]) -> Table {
+        let width = rows[0].1.len();
+        let names = ["group", "a", "b"];
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .flat_map(|(group, values, n)| {
+                let row: Vec<String> =
+                    std::iter::once(format!("g{group}")).chain(values.iter().cloned()).collect();
+                std::iter::repeat_n(row, *n as usize)
+            })
+            .collect();
+        let folded = Folded::from_records(
+            &names[..=width],
+            cells.iter().map(|row| row.iter().map(|c| Some(c.as_str())).collect()),
+            false,
+        );
+        let plain = vec![SensitiveSpec::default(); width];
+        let specs = if specs.is_empty() { &plain } else { specs };
+        let specs: Vec<&SensitiveSpec> = specs.iter().collect();
+        let text = folded.clone();
+        let data = Dataset::encode(folded, &[&ColumnSpec::default()], &specs, "?").unwrap();
+        let count = rows.iter().map(|row| row.0 + 1).max().unwrap();
+        let mut groups = vec![GroupSummary::empty(width); count];
+        for row in 0..data.rows() {
+            let cell = &text.columns[0].texts[text.row(row)[0] as usize];
+            groups[cell[1..].parse::<usize>().unwrap()].add(data.weight(row), data.sensitive_codes(row));
+        }
+        let mut records = vec![Vec::new(); count];
+        for (group, values, n) in rows {
+            records[*group].extend(std::iter::repeat_n(values.clone(), *n as usize));
+        }
+        Table { data, groups, records }
+    }
+
+    /// One column of a group's records.
+    pub(crate) fn column(&self, group: usize, column: usize) -> Vec<&str> {
+        self.records[group].iter().map(|values| values[column].as_str()).collect()
+    }
+
+    /// One column of all records.
+    pub(crate) fn whole(&self, column: usize) -> Vec<&str> {
+        (0..self.groups.len()).flat_map(|group| self.column(group, column)).collect()
+    }
+
+    pub(crate) fn bind(&self, name: &str, params: &[(&str, Value)]) -> Box<dyn BoundModel> {
+        promise(name, params).model.bind(&self.data).unwrap()
+    }
+}
+
+pub(crate) fn promise(name: &str, params: &[(&str, Value)]) -> Promise {
+    Promise::new(name, params.iter().map(|(n, v)| ((*n).to_owned(), v.clone()))).unwrap()
+}
+
+pub(crate) fn word(text: &str) -> Value {
+    Value::Word(text.to_owned())
+}
+
+pub(crate) fn count(n: u64) -> Value {
+    Value::Integer(n as i64)
+}
+
+/// How often each text occurs, most frequent first.
+pub(crate) fn counts(values: &[&str]) -> Vec<u64> {
+    let mut distinct = values.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut counts: Vec<u64> = distinct.iter().map(|d| occurrences(values, d)).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    counts
+}
+
+pub(crate) fn occurrences(values: &[&str], wanted: &str) -> u64 {
+    values.iter().filter(|v| **v == wanted).count() as u64
+}
+
+/// A decimal with six places, as somebody would type it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Typed(pub(crate) i128);
+
+const MILLION: i128 = 1_000_000;
+
+impl Typed {
+    pub(crate) fn value(self) -> Value {
+        Value::Real(format!("{}.{:06}", self.0 / MILLION, self.0 % MILLION).parse().unwrap())
+    }
+
+    pub(crate) fn float(self) -> f64 {
+        self.0 as f64 / MILLION as f64
+    }
+
+    /// The decimals around a fraction that is not negative: one step below, at or just below it, one and two steps above.
+    pub(crate) fn around(part: i128, whole: i128) -> Vec<Typed> {
+        let floor = part * MILLION / whole;
+        (floor - 1..=floor + 2).filter(|&digits| digits >= 0).map(Typed).collect()
+    }
+
+    /// How a fraction compares to the decimal.
+    pub(crate) fn cmp_fraction(self, part: i128, whole: i128) -> std::cmp::Ordering {
+        (part * MILLION).cmp(&(self.0 * whole))
+    }
+
+    pub(crate) fn at_most(self, part: i128, whole: i128) -> bool {
+        self.cmp_fraction(part, whole).is_le()
+    }
+}
+
+#[track_caller]
+pub(crate) fn close(have: f64, want: f64) {
+    let same = have == want || (have - want).abs() <= 1e-12 * want.abs().max(1.0);
+    assert!(same, "have {have}, the definition says {want}");
+}
+
+/// The verdict is that of the definition, and what it reports about is `what`, as large as the definition says.
+#[track_caller]
+pub(crate) fn agree(verdict: &Verdict, want: f64, holds: bool) {
+    close(verdict.have, want);
+    assert_eq!(verdict.holds, holds, "{verdict:?}");
+}
+
+/// A sensitive column with a hierarchy, given as TOML.
+pub(crate) fn with_tree(toml: &str) -> SensitiveSpec {
+    let tree = Tree::parse("tree", toml).unwrap();
+    SensitiveSpec { hierarchy: Some(HierarchySpec::Nested(tree)), ..SensitiveSpec::default() }
+}
+
+/// Random tables: up to four groups, values from `values` in one or two columns.
+pub(crate) fn tables(values: &'static [&'static str], width: usize) -> impl Strategy<Value = Vec<Row>> {
+    let value = || prop::sample::select(values).prop_map(str::to_owned);
+    let row = (0usize..4, prop::collection::vec(value(), width), 1u64..4);
+    prop::collection::vec(row, 1..10).prop_map(|rows| {
+        let mut known: Vec<usize> = rows.iter().map(|row| row.0).collect();
+        known.sort_unstable();
+        known.dedup();
+        let renumber = |group: usize| known.iter().position(|&g| g == group).unwrap();
+        rows.into_iter().map(|(group, values, n)| (renumber(group), values, n)).collect()
+    })
+}
+
+pub(crate) type Row = (usize, Vec<String>, u64);
+
+/// A tie between two measures, or two groups, is decided whatever the order they come in.
+#[test]
+fn what_is_reported_does_not_depend_on_the_order_of_groups() {
+    let verdicts = [
+        Verdict::at_least("smallest group", 5.0, 5.0, true),
+        Verdict::at_most("greatest share of a value", 0.3, 0.3, true),
+        Verdict::at_most("greatest relative gain of a value", 1.0, 1.0, true),
+        Verdict::at_most("greatest relative gain of a value", 0.5, 0.5, true),
+        Verdict::at_least("least probability of presence", 0.0, 0.0, true),
+    ];
+    for a in &verdicts {
+        for b in &verdicts {
+            assert!(a == b || a.is_worse_than(b) != b.is_worse_than(a), "{a:?} {b:?}");
+            assert_eq!(a.and(*b), b.and(*a));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! (k,e)-anonymity and (ε,m)-anonymity, on numbers with two decimals that the twins know as whole hundredths.
+
+use proptest::prelude::*;
+
+use super::{Row, Table, agree, count, word};
+use incrowd_core::Value;
+
+/// Hundredths as a table has them.
+fn written(hundredths: i64) -> String {
+    let sign = if hundredths < 0 { "-" } else { "" };
+    format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100)
+}
+
+fn typed(hundredths: i64) -> Value {
+    Value::Real(written(hundredths).parse().unwrap())
+}
+
+/// Groups of numbers, some near each other and some far away.
+fn numbers() -> impl Strategy<Value = Vec<(usize, i64, u64)>> {
+    let number = prop_oneof![
+        Just(0i64),
+        -300..300i64,
+        (-3..4i64).prop_map(|n| n * 25),
+        (0..60i64).prop_map(|n| 100_000_000 + n * 10),
+    ];
+    prop::collection::vec((Just(0usize), number, 1u64..3), 1..8)
+}
+
+fn table(rows: &[(usize, i64, u64)]) -> (Table, Vec<i64>) {
+    let texts: Vec<Row> = rows.iter().map(|&(g, x, n)| (g, vec![written(x)], n)).collect();
+    let all = rows.iter().flat_map(|&(_, x, n)| std::iter::repeat_n(x, n as usize)).collect();
+    (Table::new(&texts, &[]), all)
+}
+
+proptest! {
+    #[test]
+    fn k_e_asks_for_different_numbers_that_span_e(rows in numbers(), k in 1u64..6, off in -1..2i64) {
+        let (table, numbers) = table(&rows);
+        let mut distinct = numbers.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let span = distinct[distinct.len() - 1] - distinct[0];
+        let e = (span + off).max(0);
+        let params = [("k", count(k)), ("e", typed(e)), ("on", word("a"))];
+        let verdict = table.bind("k-e-anonymity", &params).admits(&table.groups[0]);
+        let holds = distinct.len() as u64 >= k && span >= e;
+        let want = if verdict.what == "smallest range" { span as f64 / 100.0 } else { distinct.len() as f64 };
+        prop_assert!((verdict.have - want).abs() <= 1e-9 * want.max(1.0));
+        // What binary fractions make of a tie of decimals may be refused; nothing that is broken may be admitted.
+        let dyadic = distinct.iter().chain([&e]).all(|x| x % 25 == 0);
+        prop_assert!(verdict.holds == holds || (!verdict.holds && span == e && !dyadic), "{:?} {}", verdict, holds);
+    }
+
+    #[test]
+    fn epsilon_m_counts_the_neighbours_of_every_record(
+        rows in numbers(),
+        m in 1u64..6,
+        relative in any::<bool>(),
+        epsilon in prop_oneof![0..400i64, Just(0), Just(25), Just(100_000_000)],
+    ) {
+        let (table, numbers) = table(&rows);
+        let near = |x: i64, y: i64| match relative {
+            true => i128::from(x.abs_diff(y)) * 100 <= i128::from(epsilon) * i128::from(x.abs()),
+            false => x.abs_diff(y) as i64 <= epsilon,
+        };
+        let neighbours = |x: &i64| numbers.iter().filter(|&&y| near(*x, y)).count() as u64;
+        let (most, n) = (numbers.iter().map(neighbours).max().unwrap(), numbers.len() as u64);
+        let neighbourhood = word(if relative { "relative" } else { "absolute" });
+        let params =
+            [("epsilon", typed(epsilon)), ("m", count(m)), ("neighbourhood", neighbourhood), ("on", word("a"))];
+        let verdict = table.bind("epsilon-m-anonymity", &params).admits(&table.groups[0]);
+        agree(&verdict, most as f64 / n as f64, most * m <= n);
+    }
+}
+
+/// The difference of 1000000.3 and 0.3 is a million to whoever reads it, though not to binary fractions.
+#[test]
+fn neighbours_a_rounding_apart_are_neighbours() {
+    let far = 100_000_000;
+    for cents in 0..100 {
+        let (table, _) = table(&[(0, cents, 1), (0, far + cents, 1), (0, 2 * far + cents, 1)]);
+        let params = [("epsilon", typed(far)), ("m", count(1)), ("on", word("a"))];
+        agree(&table.bind("epsilon-m-anonymity", &params).admits(&table.groups[0]), 1.0, true);
+    }
+}

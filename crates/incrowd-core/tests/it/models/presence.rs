@@ -1,0 +1,51 @@
+//! k-map and δ-presence: records against the people of a population whom their cells cover.
+
+use proptest::prelude::*;
+
+use super::{Typed, agree, count, promise};
+use incrowd_core::model::Verdict;
+use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, Value};
+
+/// Neither model looks at the table.
+fn judge(name: &str, params: &[(&str, Value)], records: u64, population: u64) -> Verdict {
+    let folded = Folded::from_records(&["q"], [vec![Some("x")]], false);
+    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
+    let group = GroupSummary { records, population, ..GroupSummary::empty(0) };
+    promise(name, params).model.bind(&data).unwrap().admits(&group)
+}
+
+proptest! {
+    #[test]
+    fn k_map_counts_people_and_not_records(records in 1u64..20, people in 0u64..20, k in 1u64..20) {
+        agree(&judge("k-map", &[("k", count(k))], records, people), people as f64, people >= k);
+    }
+
+    #[test]
+    fn presence_is_records_over_people(records in 0i128..20, people in 0i128..20) {
+        // People without a record are certainly absent, records without people are certainly somebody else's.
+        prop_assume!(records > 0 || people > 0);
+        let (part, whole) = (records, people.max(1));
+        let share = if people == 0 { f64::INFINITY } else { records as f64 / people as f64 };
+        let one = Typed(1_000_000);
+        let typed = Typed::around(part.min(whole), whole).into_iter().filter(|t| t.0 <= one.0);
+        for bound in typed {
+            let below = people > 0 && bound.at_most(part, whole);
+            let verdict = judge("delta-presence", &[("delta_max", bound.value())], records as u64, people as u64);
+            agree(&verdict, share, below);
+            let params = [("delta_min", bound.value()), ("delta_max", one.value())];
+            let verdict = judge("delta-presence", &params, records as u64, people as u64);
+            let above = people == 0 || !bound.cmp_fraction(part, whole).is_lt();
+            agree(&verdict, share, above && people > 0 && records <= people);
+        }
+    }
+}
+
+/// Nobody whom no cell covers is anybody's candidate.
+#[test]
+fn people_whom_no_cell_covers() {
+    assert!(judge("k-map", &[("k", count(5))], 0, 3).holds);
+    assert!(judge("delta-presence", &[("delta_max", Value::Real(0.5))], 0, 3).holds);
+    let params = [("delta_min", Value::Real(0.1)), ("delta_max", Value::Real(0.5))];
+    assert!(!judge("delta-presence", &params, 0, 3).holds);
+    assert!(judge("delta-presence", &params, 0, 0).holds);
+}

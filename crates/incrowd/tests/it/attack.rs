@@ -1,0 +1,137 @@
+//! Attacking releases of our own making.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::job::{Job, PopulationJob, RoleName};
+use incrowd::{AttackReport, AttackRequest, Finding, Limit, Silent, Value, anonymize, attack};
+
+/// People whose disease follows from where they live; the one at the end stands out.
+fn people() -> String {
+    let mut table = String::from("name,age,zip,disease,income\n");
+    for i in 0..200_u32 {
+        let disease = ["flu", "cold", "gout", "none"][(i * 7 % 13 % 4) as usize];
+        table +=
+            &format!("p{i},{},021{:02},{disease},{}\n", 20 + i * 37 % 50, i * 17 % 20, 1000 + i * 31 % 400);
+    }
+    table + "victim,99,02199,plague,9000\n"
+}
+
+fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
+    let table = dir.join("people.csv");
+    std::fs::write(&table, people()).unwrap();
+    let mut job = Job::default();
+    job.input.paths = vec![table];
+    for column in quasi {
+        job.set_role(column, RoleName::Quasi);
+    }
+    for column in ["disease", "income"] {
+        job.set_role(column, RoleName::Sensitive);
+    }
+    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    let path = dir.join(name);
+    job.write_to(&path);
+    anonymize(&job, &Silent).unwrap();
+    path
+}
+
+fn request(release: &Path) -> AttackRequest {
+    let mut request = AttackRequest::default();
+    request.job.input.paths = vec![release.to_owned()];
+    request
+}
+
+fn found<'a>(report: &'a AttackReport, name: &str, column: Option<&str>) -> &'a Finding {
+    let fits = |f: &&Finding| f.attack == name && f.column.as_deref() == column;
+    report.attacked.iter().map(|a| &a.finding).find(fits).unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (weak, strong) = (
+        release(dir.path(), "weak.csv", &["age", "zip"], 1),
+        release(dir.path(), "strong.csv", &["age", "zip"], 10),
+    );
+    let voters = dir.path().join("voters.csv");
+    std::fs::write(&voters, "name,age,zip\nvictim,99,02199\n").unwrap();
+    let report = |path: &Path| {
+        let mut request = request(path);
+        request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+        request.external = Some(voters.clone());
+        request.limits = vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }];
+        attack(&request, &Silent).unwrap()
+    };
+    let (weak, strong) = (report(&weak), report(&strong));
+    assert!(!weak.holds() && strong.holds());
+    for (name, column) in [
+        ("prosecutor", None),
+        ("journalist", None),
+        ("homogeneity", Some("disease")),
+        ("proximity", Some("income")),
+        ("equijoin", None),
+        ("equijoin", Some("disease")),
+    ] {
+        assert_eq!(found(&weak, name, column).worst, 1.0, "{name}");
+        assert!(found(&strong, name, column).worst < 1.0, "{name}");
+    }
+    assert!(found(&strong, "journalist", None).worst <= 0.1);
+    assert_eq!(found(&strong, "journalist", None).fact("short"), Some(0.0), "everybody is in the population");
+    assert_eq!(found(&strong, "equijoin", None).fact("one_group"), Some(1.0), "strict cuts do not overlap");
+    // The plague has one in 201; in a group of ten or more it has at most one in ten.
+    assert_eq!(found(&weak, "skewness", Some("disease")).worst, 201.0);
+    assert!(found(&strong, "skewness", Some("disease")).worst <= 20.1);
+    // Whoever is exposed is named to the data owner.
+    let exposed = weak.exposed(found(&weak, "skewness", Some("disease")));
+    assert_eq!(exposed[0].cells, [("age", "99"), ("zip", "02199")]);
+}
+
+#[test]
+fn two_releases_of_the_same_people_tell_more_than_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = release(dir.path(), "first.csv", &["age", "zip"], 4);
+    let second = release(dir.path(), "second.csv", &["zip"], 9);
+    let mut request = request(&first);
+    request.second = Some(second);
+    request.external = Some(dir.path().join("people.csv"));
+    request.only = vec!["intersection".into()];
+    let report = attack(&request, &Silent).unwrap();
+    let disease = found(&report, "intersection", Some("disease"));
+    // Everybody is in both, so every true value is left, and nobody is excluded.
+    assert_eq!((disease.of, disease.fact("not_in_both")), (201, Some(0.0)));
+    assert_eq!(found(&report, "intersection", Some("income")).fact("not_in_both"), Some(0.0));
+    // A release tells nothing about itself that it does not tell anyway.
+    let mut itself = request.clone();
+    itself.second = Some(first);
+    let itself = attack(&itself, &Silent).unwrap();
+    let alone = found(&itself, "intersection", Some("disease"));
+    assert_eq!(alone.at_risk, 0);
+    assert!(disease.average > alone.average, "{} {}", disease.average, alone.average);
+    request.external = None;
+    let worst = attack(&request, &Silent).unwrap();
+    assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
+}
+
+#[test]
+fn the_same_release_gives_the_same_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
+    let mut request = request(&path);
+    request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+    let one = attack(&request, &Silent).unwrap();
+    for _ in 0..3 {
+        // Published again, the records come in another order.
+        release(dir.path(), "r.csv", &["age", "zip"], 3);
+        let other = attack(&request, &Silent).unwrap();
+        assert_eq!(one.to_json(), other.to_json());
+        assert_eq!(one.details(), other.details());
+    }
+}
+
+#[test]
+fn debug_output_shows_no_cell() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = release(dir.path(), "r.csv", &["age", "zip"], 1);
+    let report = attack(&request(&path), &Silent).unwrap();
+    let shown = format!("{report:?}{:?}", report.exposed(&report.attacked[0].finding));
+    assert!(!shown.contains("plague") && !shown.contains("02199"));
+}
