@@ -3,7 +3,7 @@
 //! A hierarchy has the levels 0 (the value itself) to its height (the root), as [`Taxonomy::at_level`] counts them. A
 //! column without a hierarchy has two: the value, and `*`.
 
-use super::Domain;
+use super::{Domain, ReadCell};
 use crate::hierarchy::Taxonomy;
 use crate::index::Code;
 use crate::partition::Span;
@@ -45,6 +45,17 @@ impl Domain {
         match self {
             Domain::Taxonomy(taxonomy) => taxonomy.depth(taxonomy.at_level(code, level)),
             _ => usize::from(level == 0),
+        }
+    }
+
+    /// How many steps lead from the root down to a published cell. Without a hierarchy only the value itself is a step down.
+    pub fn cell_depth(&self, cell: &ReadCell) -> usize {
+        match (cell, self) {
+            (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => taxonomy.depth(*node),
+            (ReadCell::Between(lo, hi), _) => usize::from(lo == hi),
+            (ReadCell::OneOf(codes), _) => usize::from(codes.len() == 1),
+            (ReadCell::Missing, _) => 1,
+            _ => 0,
         }
     }
 }
