@@ -1,6 +1,7 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+mod lattice;
 mod loss;
 mod profile;
 mod speed;
@@ -12,7 +13,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
        incrowd-bench loss  [--data DIR]
-       incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]";
+       incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
+       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +37,17 @@ fn main() -> ExitCode {
             let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
             match (rows, rounds) {
                 (Ok(rows), Ok(rounds)) => profile::run(rows, rounds, &dir),
+                _ => Err(USAGE.to_owned()),
+            }
+        }
+        Some("lattice") => {
+            let rows = option("--rows").map_or(Ok(1_000_000), |n| n.parse());
+            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
+            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
+            match (rows, rounds) {
+                (Ok(rows), Ok(rounds)) => {
+                    lattice::run(rows, rounds, &dir, option("--data").map(PathBuf::from))
+                }
                 _ => Err(USAGE.to_owned()),
             }
         }

@@ -17,7 +17,8 @@ pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tal
         // Summed in the order of the texts, so that the last digit does not depend on who read what first.
         let mut used: Vec<usize> = (0..column.texts.len()).filter(|&code| records[code] > 0).collect();
         used.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-        let mut sums = ColumnTally { name: quasi.name.clone(), ..ColumnTally::default() };
+        let mut sums =
+            ColumnTally { name: quasi.name.clone(), leaf_depth: quasi.leaf_depth, ..ColumnTally::default() };
         for code in used {
             let Some(cell) = quasi.domain.read(&column.texts[code]) else {
                 return Err(Error::input(format!(
@@ -29,6 +30,7 @@ pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tal
             };
             sums.ncp += records[code] as f64 * quasi.domain.cell_ncp(&cell);
             sums.loss += records[code] as f64 * quasi.domain.cell_loss(&cell);
+            sums.depth += records[code] * quasi.domain.cell_depth(&cell) as u64;
         }
         tally.columns.push(sums);
     }

@@ -17,6 +17,8 @@ pub struct Quasi {
     pub name: String,
     /// Its line.
     pub domain: Domain,
+    /// How many steps the records' values lie below the root, added up.
+    pub leaf_depth: u64,
 }
 
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
@@ -86,7 +88,7 @@ impl Dataset {
                     EncodeError { column: i, misfit }
                 })?;
                 old.iter().zip(codes).for_each(|(&old, code)| map[old as usize] = code);
-                lines.push(Quasi { name: column.name.clone(), domain });
+                lines.push(Quasi { name: column.name.clone(), domain, leaf_depth: 0 });
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
@@ -119,6 +121,20 @@ impl Dataset {
             }
         }
         let weights = folded.weights;
+        for (q, line) in lines.iter_mut().enumerate() {
+            let depth = |code: u32| line.domain.level_depth(Code(code), 0) as u64;
+            let depths: Vec<u64> = (0..line.domain.leaves()).map(depth).collect();
+            line.leaf_depth = match depths.first() {
+                Some(&same) if depths.iter().all(|&depth| depth == same) => records * same,
+                _ => codes
+                    .iter()
+                    .skip(q)
+                    .step_by(width)
+                    .zip(&weights)
+                    .map(|(&c, n)| n * depths[c as usize])
+                    .sum(),
+            };
+        }
         Ok(Dataset { quasi: lines, sensitive, codes, weights, records, population: None })
     }
 

@@ -35,6 +35,13 @@ impl Histogram {
         }
     }
 
+    /// Replaces everything by these counts, which come in ascending order of the codes; zeros are left out.
+    pub fn assign(&mut self, counts: impl Iterator<Item = (u32, u64)>) {
+        self.entries.clear();
+        self.entries.extend(counts.filter(|(_, records)| *records > 0));
+        debug_assert!(self.entries.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
     /// The values that occur with their counts, ascending by code.
     pub fn entries(&self) -> &[(u32, u64)] {
         &self.entries

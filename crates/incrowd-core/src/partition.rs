@@ -26,6 +26,7 @@ pub struct Partition {
     spans: Vec<Span>,
     groups: Vec<GroupId>,
     starred: Option<GroupId>,
+    levels: Option<Vec<u32>>,
     /// Records that stand apart from their row, as rows after the last.
     divided: Vec<Divided>,
 }
@@ -48,7 +49,23 @@ impl Partition {
             groups: vec![SUPPRESSED; rows],
             starred: None,
             divided: Vec::new(),
+            levels: None,
         }
+    }
+
+    /// The same groups, published with every cell of a quasi-identifier at one level: one level per quasi-identifier. Each
+    /// span must then be that of a level's cell ([`Domain::level_span`](crate::Domain::level_span)).
+    #[must_use]
+    pub fn at_levels(mut self, levels: Vec<u32>) -> Partition {
+        debug_assert_eq!(levels.len(), self.width);
+        self.levels = Some(levels);
+        self
+    }
+
+    /// The level of each quasi-identifier, if every cell of it is published at the same one. Otherwise a group is published
+    /// with the tightest cells that cover its spans.
+    pub fn levels(&self) -> Option<&[u32]> {
+        self.levels.as_deref()
     }
 
     /// Adds a group: the interval it covers on each line, and its rows. Fails if a row is in another group already.
@@ -99,6 +116,7 @@ impl Partition {
     #[must_use]
     pub fn without(&self, leaving: &[bool]) -> Partition {
         let mut kept = Partition::new(self.width, self.groups.len());
+        kept.levels.clone_from(&self.levels);
         kept.divided.clone_from(&self.divided);
         let mut renamed = vec![SUPPRESSED; self.groups()];
         for group in (0..self.groups()).filter(|&group| !leaving[group]) {

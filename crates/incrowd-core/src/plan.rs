@@ -35,7 +35,8 @@ impl<'a> Plan<'a> {
         for (q, quasi) in dataset.quasi().iter().enumerate() {
             let mut texts = Texts::default();
             let mut cell = |group: usize, label: u32| of_group[group * width + q] = label;
-            if quasi.domain.publishes_sets() {
+            let level = partition.levels().map(|levels| levels[q] as usize);
+            if quasi.domain.publishes_sets() && level.is_none() {
                 let mut known: HashMap<Vec<Code>, u32> = HashMap::new();
                 for (group, set) in sets(dataset, partition, q).into_iter().enumerate() {
                     if !starred(group) {
@@ -48,7 +49,10 @@ impl<'a> Plan<'a> {
                 let mut known: HashMap<Span, u32, foldhash::fast::FixedState> = HashMap::default();
                 for group in (0..groups).filter(|&group| !starred(group)) {
                     let span = partition.spans(GroupId(group as u32))[q];
-                    let text = || texts.add(quasi.domain.label(span.lo, span.hi));
+                    let text = || match level {
+                        Some(level) => texts.add(quasi.domain.level_label(span.lo, level)),
+                        None => texts.add(quasi.domain.label(span.lo, span.hi)),
+                    };
                     cell(group, *known.entry(span).or_insert_with(text));
                 }
             }

@@ -72,6 +72,19 @@ impl<'a> Cell<'a> {
         Cell { domain, says }
     }
 
+    /// The cell under which a leaf is published where the whole column is at one level.
+    pub fn at_level(domain: &'a Domain, code: Code, level: usize) -> Cell<'a> {
+        let says = match domain {
+            Domain::Taxonomy(tree) => match tree.at_level(code, level) {
+                node if node == tree.root() && tree.leaves() > 1 => Says::Anything,
+                node => Says::Under(node),
+            },
+            _ if level > 0 => Says::Anything,
+            _ => Says::Leaves(Span { lo: code, hi: code }),
+        };
+        Cell { domain, says }
+    }
+
     fn covers(&self, place: Place) -> bool {
         match (&self.says, place) {
             (Says::Anything, _) => true,
@@ -134,6 +147,30 @@ impl Population {
             cells.iter().zip(places).all(|(cell, &place)| cell.covers(place))
         };
         rows.filter(covered).collect()
+    }
+
+    /// The first leaf of the cell that covers a person's value where the whole column is at one level; `None` if no cell of
+    /// that level does.
+    pub fn first_leaf(&self, row: u32, quasi: usize, domain: &Domain, level: usize) -> Option<Code> {
+        let place = self.places[row as usize * self.width + quasi];
+        let leaf = match (domain, place) {
+            (_, Place::Leaf(code)) => Some(code),
+            (Domain::Taxonomy(tree), Place::Below(lowest)) => {
+                // A level's cells lie so many steps below the root, or are leaves: only the ancestor that is one of them
+                // covers what is below `lowest` and on no leaf.
+                let steps = tree.height().saturating_sub(level);
+                (steps <= tree.depth(lowest)).then(|| tree.span(lowest).0)
+            }
+            _ => None,
+        };
+        match leaf {
+            Some(code) => Some(domain.level_span(code, level).lo),
+            None if level + 1 == domain.levels() => {
+                let anything = !matches!(domain, Domain::Taxonomy(tree) if tree.leaves() == 1);
+                anything.then_some(Code(0))
+            }
+            None => None,
+        }
     }
 
     /// How many people these rows stand for.
@@ -271,6 +308,20 @@ mod tests {
             let data = Dataset::encode(fold(&sample), &specs, &[], "?").unwrap();
             let folded = fold(&people);
             let population = Population::place(&folded, data.quasi(), &specs, "?").unwrap();
+            for level in 0..3 {
+                for q in (0..4).filter(|&q| level < data.quasi()[q].domain.levels()) {
+                    let domain = &data.quasi()[q].domain;
+                    for row in 0..population.rows() as u32 {
+                        let found = population.first_leaf(row, q, domain, level);
+                        let place = population.places[row as usize * 4 + q];
+                        for code in (0..domain.leaves()).map(Code) {
+                            let covers = Cell::at_level(domain, code, level).covers(place);
+                            let first = domain.level_span(code, level).lo;
+                            prop_assert_eq!(covers, found == Some(first), "column {} level {}", q, level);
+                        }
+                    }
+                }
+            }
             // One group of all sample rows.
             for q in 0..4 {
                 let mut codes: Vec<Code> = (0..data.rows()).map(|r| Code(data.quasi_codes(r)[q])).collect();

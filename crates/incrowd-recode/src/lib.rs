@@ -6,6 +6,7 @@
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod suppress;
@@ -16,7 +17,7 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD];
+pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD];
 
 /// An algorithm's entry in the list.
 pub struct Card {
@@ -56,6 +57,27 @@ pub trait Algorithm: Debug + Send + Sync {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition>;
+
+    /// The same, with what else is known of how it was found.
+    fn recode_and_report(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Recoding> {
+        let partition = self.recode(data, models, suppressible, progress)?;
+        Ok(Recoding { partition, search: None })
+    }
+}
+
+/// What an algorithm answers.
+#[derive(Clone, Debug)]
+pub struct Recoding {
+    /// Who stands together.
+    pub partition: Partition,
+    /// What a search over levels found; for the data owner only.
+    pub search: Option<full_domain::SearchReport>,
 }
 
 /// An algorithm as a job names it.

@@ -155,9 +155,11 @@ fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<Group
             };
             let values: Vec<Vec<Code>> = (0..data.quasi().len()).map(values).collect();
             let spans = partition.spans(GroupId(group as u32));
-            let quasi = data.quasi().iter().zip(&values).zip(spans);
-            let cells: Vec<Cell<'_>> =
-                quasi.map(|((quasi, values), &span)| Cell::new(&quasi.domain, span, values)).collect();
+            let cell = |q: usize| match partition.levels() {
+                Some(levels) => Cell::at_level(&data.quasi()[q].domain, spans[q].lo, levels[q] as usize),
+                None => Cell::new(&data.quasi()[q].domain, spans[q], &values[q]),
+            };
+            let cells: Vec<Cell<'_>> = (0..spans.len()).map(cell).collect();
             let covered = population.covered(&cells, everybody.clone());
             groups[group].population = population.people(&covered);
             covered.iter().for_each(|&row| reached[row as usize] = true);

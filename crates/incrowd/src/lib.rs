@@ -33,6 +33,7 @@ mod manifest;
 mod measure;
 mod pipeline;
 mod release;
+mod search;
 mod setup;
 mod utility_report;
 mod verify;

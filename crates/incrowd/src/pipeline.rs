@@ -8,11 +8,15 @@ use incrowd_core::metric::Tally;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
+use incrowd_recode::Recoding;
+use incrowd_recode::full_domain::SearchReport;
 use incrowd_recode::suppress::settle;
+use serde_json::{Value as Json, json};
 
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::Release;
+use crate::search::{levels_json, search_json};
 use crate::setup::{self, Setup};
 
 /// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
@@ -32,6 +36,19 @@ pub struct Report {
     pub dropped_columns: Vec<String>,
     /// How many records have a missing value, by column, where there are any.
     pub missing: Vec<(String, u64)>,
+    /// What a search over levels found.
+    pub search: Option<SearchReport>,
+}
+
+impl Report {
+    /// The manifest, and under `private` what else is known and not meant for the public.
+    pub fn to_json(&self) -> Json {
+        let mut answer = self.manifest.content.clone();
+        if let Some(search) = &self.search {
+            answer["private"] = json!({ "search": search_json(search) });
+        }
+        answer
+    }
 }
 
 /// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
@@ -63,7 +80,9 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         p.bind_for_release(&data).map_err(|e| e.within(&format!("models.{i}")))
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
-    let partition = partition(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let Recoding { partition, search } = recoding;
+    let levels = levels_json(&data, &partition);
     let data = data.divided(partition.divided());
     let starred = starred(&data, &partition);
 
@@ -87,10 +106,13 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
     let records = Records { read, dropped_missing, suppressed, published };
     let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
-    let manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
+    let mut manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
+    if let Some(levels) = levels {
+        manifest.content["algorithm"]["levels"] = levels;
+    }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing })
+    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
@@ -127,19 +149,20 @@ fn suppressible(job: &Job, records: u64) -> u64 {
 }
 
 /// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.
-fn partition(
+fn recoding(
     job: &Job,
     setup: &Setup,
     data: &Dataset,
     models: &[Box<dyn BoundModel>],
     progress: &dyn Progress,
-) -> Result<Partition> {
+) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
-    let recode = |allowed| setup.method.algorithm.recode(data, models, allowed, progress);
-    let settled = settle(data, &setup.promises, models, recode(allowed)?, job.algorithm.suppressed, allowed);
+    let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
+    let Recoding { partition, search } = recode(allowed)?;
+    let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled,
+        settled => settled.map(|partition| Recoding { partition, search }),
     }
 }
 

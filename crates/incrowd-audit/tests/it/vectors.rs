@@ -33,7 +33,11 @@ fn domains(vectors: &Value) -> Vec<Quasi> {
         .map(|((name, spec), texts)| {
             let texts = texts.into_iter().map(str::to_owned).collect();
             let column = FoldedColumn { name: (*name).to_owned(), texts };
-            Quasi { name: (*name).to_owned(), domain: Domain::build(&column, &spec, None).unwrap().0 }
+            Quasi {
+                name: (*name).to_owned(),
+                domain: Domain::build(&column, &spec, None).unwrap().0,
+                leaf_depth: 0,
+            }
         })
         .collect()
 }

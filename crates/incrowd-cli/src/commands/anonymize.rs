@@ -19,10 +19,16 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         talk.note(&format!("not published, because they have no role: {columns}"));
     }
     if talk.json {
-        talk.print_json(&report.manifest.content);
+        talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
+        if report.search.is_some() {
+            say!("may be published\n");
+        }
         print(&report, &path.unwrap_or_default());
+        if let Some(search) = &report.search {
+            super::search_print::print(&report, search);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -89,5 +95,9 @@ pub(crate) fn print(report: &Report, path: &str) {
     let columns =
         report.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, report.tally.column_ncp(c)));
     say!("         {}", columns.collect::<Vec<_>>().join("   "));
+    if let Some(levels) = report.manifest.content["algorithm"]["levels"].as_object() {
+        let levels = levels.iter().map(|(column, level)| format!("{column} {level}"));
+        say!("levels   {}", levels.collect::<Vec<_>>().join("   "));
+    }
     say!("manifest {}", report.manifest.path.display());
 }

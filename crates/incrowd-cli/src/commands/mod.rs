@@ -10,4 +10,5 @@ pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;
+mod search_print;
 pub(crate) mod verify;

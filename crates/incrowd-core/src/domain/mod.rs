@@ -2,6 +2,7 @@
 //! value, median, width and containment have one implementation for numbers, dates, taxonomies and plain text.
 
 mod labels;
+mod levels;
 mod numbers;
 mod read;
 

@@ -5,13 +5,20 @@
 
 mod average_class_size;
 mod discernibility;
+mod distortion;
 mod groups;
 mod information_loss;
 mod ncp;
 
 /// Every metric incrowd knows. A new metric is one file and one line here.
-pub const METRICS: &[&Card] =
-    &[&ncp::CARD, &information_loss::CARD, &discernibility::CARD, &average_class_size::CARD, &groups::CARD];
+pub const METRICS: &[&Card] = &[
+    &ncp::CARD,
+    &information_loss::CARD,
+    &discernibility::CARD,
+    &average_class_size::CARD,
+    &groups::CARD,
+    &distortion::CARD,
+];
 
 /// A metric's entry in the list.
 pub struct Card {
@@ -40,6 +47,10 @@ pub struct ColumnTally {
     pub ncp: f64,
     /// Sum of the cells' information losses as `wang2009` defines them.
     pub loss: f64,
+    /// How many steps the cells lie below the roots, added up.
+    pub depth: u64,
+    /// How many steps the values of the original lie below the roots, added up over all its records.
+    pub leaf_depth: u64,
 }
 
 /// What all metrics are computed from.

@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn suppressed_records_are_fully_lost() {
-        let column = ColumnTally { name: "age".into(), ncp: 1.5, loss: 0.0 };
+        let column = ColumnTally { name: "age".into(), ncp: 1.5, ..ColumnTally::default() };
         let tally = Tally { columns: vec![column], group_sizes: vec![3], published: 3, suppressed: 1 };
         assert_eq!(rate(&tally), 2.5 / 4.0);
     }

@@ -6,6 +6,7 @@ mod categories;
 mod columns;
 mod edges;
 mod failure;
+mod full_domain;
 mod judge;
 mod manifest;
 mod matrix;

@@ -23,11 +23,18 @@ fn modest(param: &Param) -> Value {
     }
 }
 
-/// All combinations of an algorithm's choices that need nothing else.
+/// All combinations of an algorithm's choices that need nothing else. A long list of choices is gone through with the others
+/// at their defaults.
 fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
     let mut all = vec![Vec::new()];
+    let mut alone = Vec::new();
     for param in params {
         let ParamKind::Choice(words) = param.kind else { continue };
+        if words.len() > 4 {
+            let rest = words.iter().filter(|word| Some(**word) != param.default);
+            alone.extend(rest.map(|word| vec![(param.name.to_owned(), Value::Word((*word).to_owned()))]));
+            continue;
+        }
         all = all
             .into_iter()
             .flat_map(|chosen: Vec<(String, Value)>| {
@@ -45,6 +52,7 @@ fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
             })
             .collect();
     }
+    all.extend(alone);
     all
 }
 

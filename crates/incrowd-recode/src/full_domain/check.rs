@@ -1,0 +1,263 @@
+//! Asking the models about a node.
+
+use std::cell::RefCell;
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Dataset, Error, GroupSummary, Result};
+
+use super::frequency::{Counts, FrequencySet, Scratch, collect};
+use super::key::{Field, Key};
+use super::ladder::Ladder;
+use super::price::{Metric, Prices, Sizes};
+
+thread_local! {
+    /// Room for roll-ups, one per thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// What is known of a node that keeps the promises.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// The metric.
+    pub(super) value: f64,
+    /// How many groups are published.
+    pub(super) groups: u64,
+    /// How many records are suppressed.
+    pub(super) suppressed: u64,
+    /// No node above this one costs less.
+    pub(super) floor: f64,
+}
+
+/// The table, the models and the metric: all that does not change from node to node.
+#[derive(Debug)]
+pub(super) struct Checker<'a, K> {
+    pub(super) ladders: Vec<Ladder>,
+    pub(super) fields: Vec<Field>,
+    pub(super) prices: Prices,
+    /// The groups at the bottom of the lattice.
+    pub(super) base: FrequencySet<K>,
+    /// Every group has at least this many records, whatever else the models ask.
+    pub(super) least: u64,
+    /// Models that look at more than the number of records.
+    others: Vec<&'a dyn BoundModel>,
+    /// The sensitive columns they look at.
+    watched: Vec<usize>,
+    sensitive: usize,
+    /// How many records may be suppressed.
+    pub(super) suppressible: u64,
+}
+
+impl<'a, K: Key> Checker<'a, K> {
+    pub(super) fn new(
+        data: &Dataset,
+        ladders: Vec<Ladder>,
+        fields: Vec<Field>,
+        models: &'a [Box<dyn BoundModel>],
+        metric: Metric,
+        suppressible: u64,
+    ) -> Result<Checker<'a, K>> {
+        let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let others: Vec<&dyn BoundModel> =
+            models.iter().filter(|m| m.least_records().is_none()).map(|m| &**m).collect();
+        let mut watched: Vec<usize> = others.iter().filter_map(|model| model.looks_at()).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        let prices = Prices::new(data, &ladders, metric)?;
+        let base = base(data, &ladders, &fields, &watched, !others.is_empty())?;
+        let sensitive = data.sensitive().len();
+        Ok(Checker { ladders, fields, prices, base, least, others, watched, sensitive, suppressible })
+    }
+
+    /// Whether going up from a node that keeps the promises only leads to nodes that do, and whether what is suppressed
+    /// further up was suppressed below. That is so if nobody may be suppressed, since unions of admitted groups are
+    /// admitted; and if the number of records decides, since it only grows. But a group that is admitted for its mixture of
+    /// values may lose it to a suppressed one it merges with.
+    pub(super) fn is_monotone(&self) -> bool {
+        self.suppressible == 0 || self.others.is_empty()
+    }
+
+    /// Whether the number of records decides about every group.
+    pub(super) fn counts_only(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// Whether a node's cost is never less than that of a node below.
+    pub(super) fn cost_grows(&self) -> bool {
+        self.suppressible == 0
+    }
+
+    /// Rolls up to a node and asks the models about its groups.
+    pub(super) fn check(
+        &self,
+        source: &FrequencySet<K>,
+        from: &[u8],
+        to: &[u8],
+    ) -> (FrequencySet<K>, Option<Outcome>) {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let set = source.rolled_up(&self.ladders, &self.fields, from, to, scratch);
+            let outcome = self.judge(&set, to, scratch);
+            (set, outcome)
+        })
+    }
+
+    /// Rolls up without asking.
+    pub(super) fn rolled_up(&self, source: &FrequencySet<K>, from: &[u8], to: &[u8]) -> FrequencySet<K> {
+        SCRATCH.with_borrow_mut(|scratch| source.rolled_up(&self.ladders, &self.fields, from, to, scratch))
+    }
+
+    /// The cost and the groups of a node that keeps the promises; `None` if it does not.
+    fn judge(&self, set: &FrequencySet<K>, levels: &[u8], scratch: &mut Scratch) -> Option<Outcome> {
+        let sizes = self.sizes(set, scratch)?;
+        let refused = scratch.refused.iter().map(|&group| set.groups[group as usize]);
+        self.outcome(levels, &sizes, |column, gone| {
+            gone.extend(refused.clone().map(|(key, records)| (key.get(self.fields[column]), records)));
+        })
+    }
+
+    /// What is known of a node with such groups. `refused` lists the class of each refused group in a column with its
+    /// records.
+    pub(super) fn outcome(
+        &self,
+        levels: &[u8],
+        sizes: &Sizes,
+        refused: impl Fn(usize, &mut Vec<(u32, u64)>),
+    ) -> Option<Outcome> {
+        if sizes.groups == 0 {
+            return None;
+        }
+        let Sizes { groups, suppressed, .. } = *sizes;
+        // A node of fewer columns is only asked whether it keeps the promises.
+        if levels.iter().zip(&self.ladders).any(|(&level, ladder)| usize::from(level) == ladder.levels()) {
+            return Some(Outcome { value: 0.0, groups, suppressed, floor: 0.0 });
+        }
+        let mut gone = vec![Vec::new(); levels.len()];
+        if self.prices.asks_for_cells() && suppressed > 0 {
+            gone.iter_mut().enumerate().for_each(|(column, gone)| refused(column, gone));
+        }
+        let value = self.prices.of(levels, sizes, &mut gone);
+        Some(Outcome { value, groups, suppressed, floor: self.prices.floor(sizes) })
+    }
+
+    /// Counts the groups, and finds those that the models refuse; `None` once these have too many records.
+    fn sizes(&self, set: &FrequencySet<K>, scratch: &mut Scratch) -> Option<Sizes> {
+        scratch.refused.clear();
+        // Counting is cheaper than asking, so whatever counting can refuse is refused first.
+        let few = |records: u64| records < self.least && records > 0;
+        let mut counted = 0;
+        for &(_, records) in set.groups.iter().filter(|group| few(group.1)) {
+            counted += records;
+            if counted > self.suppressible {
+                return None;
+            }
+        }
+        let mut summary = GroupSummary::empty(self.sensitive);
+        let mut sizes = Sizes::default();
+        let mut outside = 0;
+        for (group, &(_, records)) in set.groups.iter().enumerate() {
+            let people = set.people.get(group).copied().unwrap_or(0);
+            if records == 0 {
+                outside += people;
+                continue;
+            }
+            let mut admitted = records >= self.least;
+            if admitted && !self.others.is_empty() {
+                (summary.records, summary.population) = (records, people);
+                for (&column, counts) in self.watched.iter().zip(&set.counts) {
+                    summary.sensitive[column].assign(counts.of(group).iter().copied());
+                }
+                admitted = self.others.iter().all(|model| model.admits(&summary).holds);
+            }
+            if admitted {
+                sizes.publish(records);
+            } else {
+                sizes.refuse(records);
+                scratch.refused.push(group as u32);
+                if sizes.suppressed > self.suppressible {
+                    return None;
+                }
+            }
+        }
+        // People whom no cell covers are a group without records.
+        let beside = GroupSummary { population: outside, ..GroupSummary::empty(self.sensitive) };
+        let mut blind = self.others.iter().filter(|model| model.looks_at().is_none());
+        blind.all(|model| model.admits(&beside).holds).then_some(sizes)
+    }
+
+    /// The groups of a node with the verdict on each: keys ascending, and whether it is published.
+    pub(super) fn published(&self, levels: &[u8]) -> Vec<(K, bool)> {
+        let bottom = vec![0; levels.len()];
+        SCRATCH.with_borrow_mut(|scratch| {
+            let set = self.base.rolled_up(&self.ladders, &self.fields, &bottom, levels, scratch);
+            self.sizes(&set, scratch);
+            let mut published: Vec<(K, bool)> =
+                set.groups.iter().map(|&(key, records)| (key, records > 0)).collect();
+            scratch.refused.iter().for_each(|&group| published[group as usize].1 = false);
+            published.sort_unstable();
+            published
+        })
+    }
+
+    /// The key of a row at a node.
+    pub(super) fn key(&self, codes: &[u32], levels: &[u8]) -> K {
+        let mut key = K::default();
+        for (column, ladder) in self.ladders.iter().enumerate() {
+            let class = ladder.up(0, usize::from(levels[column]))[ladder.leaf(codes[column]) as usize];
+            key = key.set(self.fields[column], class);
+        }
+        key
+    }
+
+    /// The class of a column in a key.
+    pub(super) fn class(&self, key: K, column: usize) -> u32 {
+        key.get(self.fields[column])
+    }
+}
+
+/// The groups at the bottom, in the order of their keys: which row has which number must not matter.
+fn base<K: Key>(
+    data: &Dataset,
+    ladders: &[Ladder],
+    fields: &[Field],
+    watched: &[usize],
+    asks: bool,
+) -> Result<FrequencySet<K>> {
+    let key = |class: &dyn Fn(usize, &Ladder) -> u32| {
+        let columns = ladders.iter().enumerate();
+        columns.fold(K::default(), |key, (column, ladder)| key.set(fields[column], class(column, ladder)))
+    };
+    let of_row = |row: usize| key(&|column, ladder| ladder.leaf(data.quasi_codes(row)[column]));
+    let of_person = |row: usize| key(&|_, ladder| ladder.person(row));
+    let population = data.population().filter(|_| asks);
+    let people = population.map_or(0, |population| population.rows());
+    let rows = data.rows();
+    if u32::try_from(rows + people).is_err() {
+        return Err(Error::resources("the table has too many distinct rows for `full-domain`"));
+    }
+    let mut order: Vec<(K, u32)> = (0..rows).map(|row| (of_row(row), row as u32)).collect();
+    order.extend((0..people).map(|row| (of_person(row), (rows + row) as u32)));
+    order.sort_unstable();
+    let mut scratch = Scratch::default();
+    let records = |row: u32| if (row as usize) < rows { data.weight(row as usize) } else { 0 };
+    let entries = order.iter().map(|&(key, row)| (key, records(row)));
+    let groups = collect(entries, order.len(), true, &mut scratch);
+    let mut set = FrequencySet { groups, ..FrequencySet::default() };
+    if let Some(population) = population {
+        set.people = vec![0; set.groups.len()];
+        for (&(_, row), &group) in order.iter().zip(scratch.moved()) {
+            if row as usize >= rows {
+                set.people[group as usize] += population.weight(row - rows as u32);
+            }
+        }
+    }
+    let moved = scratch.moved().to_vec();
+    for &column in watched {
+        let row = |i: usize| {
+            let row = order[i].1;
+            let code = |row: usize| data.sensitive_codes(row)[column];
+            if (row as usize) < rows { (code(row as usize), records(row)) } else { (0, 0) }
+        };
+        let values = data.sensitive()[column].values.len();
+        set.counts.push(Counts::new(values, set.groups.len(), &moved, row, &mut scratch.tally));
+    }
+    Ok(set)
+}

@@ -1,0 +1,295 @@
+//! Full-domain generalization: every column is published at one level of its hierarchy.
+//!
+//! Papers: `samarati2001` for the lattice of level vectors, `lefevre2005` for Incognito, `kohlmayer2012` for the faster
+//! search, `sun2008` for the choice among minimal tables. A node of the lattice is a vector of levels, one per
+//! quasi-identifier; its groups are the records with the same labels at those levels. All nodes that keep the promises are
+//! found, the minimal ones among them, and the one that costs least.
+//!
+//! Where we differ: the models are whatever the job promises. The best node is the best of *all* that keep the promises, not
+//! of the minimal ones: with suppression a node further up may cost less. Records in groups that a model refuses are
+//! suppressed if all of them together are within the limit. With a limit and models that ask for more than a number of
+//! records, going up may break a promise (an admitted group merges with a suppressed one), so then every node is checked.
+
+mod check;
+mod exhaustive;
+mod fast;
+mod frequency;
+mod incognito;
+mod key;
+mod ladder;
+mod lattice;
+mod price;
+mod report;
+mod sheet;
+
+pub use price::Metric;
+pub use report::{FoundNode, SearchReport};
+
+use std::collections::BTreeMap;
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span};
+
+use crate::{Algorithm, Card, Recoding};
+use check::{Checker, Outcome};
+use key::{Field, Key};
+use ladder::Ladder;
+use lattice::{Lattice, Node};
+
+/// The list entry.
+pub const CARD: Card = Card {
+    name: "full-domain",
+    paper: "lefevre2005",
+    about: "Publishes every quasi-identifier at one level of its hierarchy for all records, and finds the levels that cost \
+            least among all that keep the promises. A column without a hierarchy is published as it is or as `*`. The \
+            result is the best there is of its kind, and equal values stay equal, so columns remain easy to analyse.",
+    limits: "One level for all records: a few outliers raise it for everybody, which a suppression limit softens. The number \
+             of level combinations grows with every column; many columns with deep hierarchies are refused. With a \
+             suppression limit and models that ask for more than a number of records, every combination is checked one by \
+             one. The published levels tell that the levels below them would not have kept the promises.",
+    params: &[
+        Param {
+            name: "search",
+            kind: ParamKind::Choice(&["fast", "incognito", "exhaustive"]),
+            default: Some("fast"),
+            about: "how the best levels are looked for; all give the same answer, exhaustive also for models that merging \
+                    groups may break",
+        },
+        Param {
+            name: "metric",
+            kind: ParamKind::Choice(&[
+                "distortion",
+                "ncp",
+                "information-loss",
+                "discernibility",
+                "average-class-size",
+                "non-uniform-entropy",
+                "non-uniform-entropy-suppressed",
+            ]),
+            default: Some("distortion"),
+            about: "what is to be least; non-uniform-entropy charges nothing for suppression, all others do",
+        },
+    ],
+    make: |params| Ok(Box::new(FullDomain::new(params)?)),
+};
+
+/// How the lattice is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Along paths, by halves.
+    Fast,
+    /// Subset by subset of the columns.
+    Incognito,
+    /// Node by node.
+    Exhaustive,
+}
+
+impl Search {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Search); 3] =
+        [("fast", Search::Fast), ("incognito", Search::Incognito), ("exhaustive", Search::Exhaustive)];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, search)| *search == self).map_or("", |(name, _)| *name)
+    }
+}
+
+/// The algorithm with its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FullDomain {
+    /// How the lattice is searched.
+    pub search: Search,
+    /// What is to be least.
+    pub metric: Metric,
+}
+
+impl FullDomain {
+    fn new(params: &Params) -> Result<FullDomain> {
+        fn chosen<T: Copy>(all: &[(&str, T)], word: &str) -> Result<T> {
+            let found = all.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice);
+            found.ok_or_else(|| Error::bug(format!("`{word}` is on the card but means nothing")))
+        }
+        let search = chosen(&Search::ALL, params.word("search"))?;
+        Ok(FullDomain { search, metric: chosen(&Metric::ALL, params.word("metric"))? })
+    }
+}
+
+impl Algorithm for FullDomain {
+    /// No two groups have the same cells. Only the exhaustive search does not prune.
+    fn needs_merging(&self) -> bool {
+        self.search != Search::Exhaustive
+    }
+
+    fn recode(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Partition> {
+        self.recode_and_report(data, models, suppressible, progress).map(|recoding| recoding.partition)
+    }
+
+    fn recode_and_report(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Recoding> {
+        let ladders = (0..data.quasi().len()).map(|column| Ladder::new(data, column));
+        let ladders = ladders.collect::<Result<Vec<_>>>()?;
+        if let Some(column) = ladders.iter().position(|ladder| ladder.levels() >= usize::from(u8::MAX)) {
+            let name = &data.quasi()[column].name;
+            return Err(Error::input(format!("the hierarchy of column `{name}` has more than 254 levels")));
+        }
+        let Some(lattice) = Lattice::new(ladders.iter().map(|ladder| ladder.levels() as u32).collect())
+        else {
+            return Err(too_large(&ladders, Lattice::MOST_NODES));
+        };
+        let widest = |ladder: &Ladder| (0..ladder.levels()).map(|level| ladder.classes(level)).max();
+        let (fields, bits) = Field::layout(ladders.iter().map(|ladder| widest(ladder).unwrap_or(1)));
+        if bits <= u64::BITS {
+            let checker = Checker::<u64>::new(data, ladders, fields, models, self.metric, suppressible)?;
+            self.run(data, &checker, &lattice, progress)
+        } else if bits <= u128::BITS {
+            let checker = Checker::<u128>::new(data, ladders, fields, models, self.metric, suppressible)?;
+            self.run(data, &checker, &lattice, progress)
+        } else {
+            Err(Error::resources(
+                "the quasi-identifiers have too many different values together for `full-domain`",
+            )
+            .help("round numbers, or leave out a column; `mondrian` has no such limit"))
+        }
+    }
+}
+
+/// What a search knows when it is done.
+struct Known {
+    satisfies: Vec<bool>,
+    outcomes: BTreeMap<Node, Outcome>,
+    checked: u64,
+}
+
+impl FullDomain {
+    fn run<K: Key>(
+        &self,
+        data: &Dataset,
+        checker: &Checker<'_, K>,
+        lattice: &Lattice,
+        progress: &dyn Progress,
+    ) -> Result<Recoding> {
+        let pruned = checker.is_monotone() && self.search != Search::Exhaustive;
+        let known = match self.search {
+            Search::Incognito if pruned => incognito(checker, lattice, progress)?,
+            Search::Fast if pruned => {
+                progress.step("searching", Some(lattice.len() as u64));
+                fast::search(checker, self.metric, progress)?
+            }
+            _ => exhaustive(checker, lattice, progress)?,
+        };
+        let rank =
+            |(node, outcome): (&Node, &Outcome)| (outcome.value, std::cmp::Reverse(outcome.groups), *node);
+        let best = known.outcomes.iter().min_by(|a, b| {
+            let ((x, more, node), (y, others, other)) = (rank(*a), rank(*b));
+            x.total_cmp(&y).then(more.cmp(&others)).then(node.cmp(&other))
+        });
+        let Some((&best, _)) = best else {
+            return Err(Error::unsatisfiable("no combination of levels keeps the promises")
+                .help("ask for less, or raise suppression_limit"));
+        };
+        let minimal = lattice.minimal(|node| known.satisfies[node.index()]);
+        let found = |node: Node| {
+            let levels = lattice.vector(node).iter().map(|&level| u32::from(level)).collect();
+            let outcome = known.outcomes.get(&node);
+            let Outcome { value, groups, suppressed, .. } =
+                *outcome.ok_or_else(|| Error::bug("a minimal node was not checked"))?;
+            Ok(FoundNode { levels, value, groups, suppressed })
+        };
+        let report = SearchReport {
+            search: self.search.name(),
+            metric: self.metric.name(),
+            columns: data.quasi().iter().map(|quasi| quasi.name.clone()).collect(),
+            nodes: lattice.len() as u64,
+            checked: known.checked,
+            satisfying: known.satisfies.iter().filter(|&&holds| holds).count() as u64,
+            pruned,
+            minimal: minimal.into_iter().map(found).collect::<Result<_>>()?,
+            best: found(best)?,
+        };
+        let partition = partition(data, checker, &lattice.vector(best))?;
+        Ok(Recoding { partition, search: Some(report) })
+    }
+}
+
+fn too_large(ladders: &[Ladder], most: u64) -> Error {
+    let nodes = ladders.iter().fold(1u128, |nodes, l| nodes.saturating_mul(l.levels() as u128));
+    Error::job(format!(
+        "the levels of the quasi-identifiers can be combined in {nodes} ways, more than the {most} that can be searched \
+         like this"
+    ))
+    .help("leave out columns or levels, set suppression_limit to 0 if it is not needed, or use `mondrian`")
+}
+
+fn incognito<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn Progress) -> Result<Known> {
+    let nodes = incognito::nodes(checker);
+    if nodes > Lattice::MOST_NODES {
+        return Err(Error::job(format!(
+            "`incognito` would look at {nodes} combinations of levels of all subsets of the quasi-identifiers, which is too many"
+        ))
+        .help("search = \"fast\" gives the same answer")
+        .at("search"));
+    }
+    progress.step("searching", Some(nodes));
+    let incognito::Found { satisfies, mut outcomes, checked } = incognito::search(checker, lattice, progress);
+    let mut checked = checked;
+    if !checker.cost_grows() {
+        let open: Vec<Node> =
+            lattice.nodes().filter(|node| satisfies[node.index()] && !outcomes.contains_key(node)).collect();
+        progress.step("pricing", Some(open.len() as u64));
+        let bottom = vec![0; lattice.columns()];
+        let price = |&node: &Node| {
+            progress.advance(1);
+            Some((node, checker.check(&checker.base, &bottom, &lattice.vector(node)).1?))
+        };
+        use rayon::prelude::*;
+        let priced: Vec<(Node, Outcome)> = open.par_iter().filter_map(price).collect();
+        checked += open.len() as u64;
+        outcomes.extend(priced);
+    }
+    Ok(Known { satisfies, outcomes, checked })
+}
+
+fn exhaustive<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn Progress) -> Result<Known> {
+    if lattice.len() > exhaustive::MOST_NODES {
+        return Err(too_large(&checker.ladders, exhaustive::MOST_NODES as u64));
+    }
+    progress.step("searching", Some(lattice.len() as u64));
+    let outcomes: BTreeMap<Node, Outcome> =
+        exhaustive::search(checker, lattice, progress).into_iter().collect();
+    let satisfies = lattice.nodes().map(|node| outcomes.contains_key(&node)).collect();
+    Ok(Known { satisfies, outcomes, checked: lattice.len() as u64 })
+}
+
+/// The groups of a node, in the order of their cells.
+fn partition<K: Key>(data: &Dataset, checker: &Checker<'_, K>, levels: &[u8]) -> Result<Partition> {
+    let groups = checker.published(levels);
+    let mut rows: Vec<(K, u32)> = Vec::with_capacity(data.rows());
+    rows.extend((0..data.rows()).map(|row| (checker.key(data.quasi_codes(row), levels), row as u32)));
+    rows.sort_unstable();
+    let mut partition = Partition::new(levels.len(), data.rows());
+    let mut rows = rows.chunk_by(|a, b| a.0 == b.0).peekable();
+    for (key, published) in groups {
+        let Some(rows) = rows.next_if(|rows| rows[0].0 == key) else { continue };
+        if published {
+            let span = |(column, level): (usize, &u8)| -> Span {
+                let ladder = &checker.ladders[column];
+                let first = ladder.first(usize::from(*level), checker.class(key, column));
+                data.quasi()[column].domain.level_span(first, usize::from(*level))
+            };
+            let spans: Vec<Span> = levels.iter().enumerate().map(span).collect();
+            partition.add(&spans, rows.iter().map(|&(_, row)| RowId(row)))?;
+        }
+    }
+    Ok(partition.at_levels(levels.iter().map(|&level| u32::from(level)).collect()))
+}
