@@ -24,6 +24,9 @@ use super::lattice::{Lattice, Node};
 use super::price::Metric;
 use super::sheet::{Division, Sheet};
 
+/// A sheet, if one was made, and what is known of its nodes.
+type Made<K> = (Option<Arc<Sheet<K>>>, Verdicts);
+
 /// Sheets are kept for those above them up to this many bytes, twice.
 const KEPT_BYTES: usize = 512 << 20;
 
@@ -71,7 +74,7 @@ fn explore<K: Key>(
         (open, known.checked) = (outer.satisfies, outer.checked);
     }
     let mut best = f64::INFINITY;
-    let mut below: BTreeMap<Node, (Option<Arc<Sheet<K>>>, Verdicts)> = BTreeMap::new();
+    let mut below: BTreeMap<Node, Made<K>> = BTreeMap::new();
     let mut stones = Stones::new(checker, &division);
     for outers in division.outers.by_height() {
         let (outers, closed): (Vec<Node>, Vec<Node>) =
