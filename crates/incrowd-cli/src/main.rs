@@ -8,15 +8,20 @@ mod print;
 mod progress;
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 
 use args::{Cli, Command};
 use failure::Failure;
 
+/// Whether somebody interrupted the run.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 fn main() -> ExitCode {
     // Whoever interrupts a run finds the directory as it was before.
     ctrlc::set_handler(|| {
+        INTERRUPTED.store(true, Ordering::SeqCst);
         incrowd::abandon_all();
         std::process::exit(130);
     })
@@ -24,6 +29,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {
         Ok(code) => code,
+        // That its files are gone is no failure of the run; the process is about to end.
+        Err(_) if INTERRUPTED.load(Ordering::SeqCst) => loop {
+            std::thread::park();
+        },
         Err(failure) => failure.report(),
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use incrowd_core::{Error, Result};
 
@@ -17,14 +17,19 @@ pub struct Pending {
     published: bool,
 }
 
-/// The files under way in this process.
+/// The files under way in this process. Whoever makes, publishes or removes one holds the list meanwhile.
 static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes every file under way, for a process that was told to stop.
+fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file under way, for a process that was told to stop and ends next: the list stays held, so whoever would
+/// make or publish a file now waits for the end.
 pub fn abandon_all() {
-    if let Ok(under_way) = UNDER_WAY.lock() {
-        under_way.iter().for_each(|path| drop(std::fs::remove_file(path)));
-    }
+    let under_way = under_way();
+    under_way.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    std::mem::forget(under_way);
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
@@ -68,6 +73,7 @@ impl Pending {
         }
         let temporary = partial_path(target);
         let failed = |e: std::io::Error| unwritable(target, &e);
+        let mut under_way = under_way();
         let file = loop {
             let file = OpenOptions::new()
                 .read(true)
@@ -89,9 +95,8 @@ impl Pending {
                 break file;
             }
         };
-        if let Ok(mut under_way) = UNDER_WAY.lock() {
-            under_way.push(temporary.clone());
-        }
+        under_way.push(temporary.clone());
+        drop(under_way);
         let pending = Pending { target: target.to_owned(), temporary, file, published: false };
         pending.file.set_len(0).map_err(failed)?;
         Ok(pending)
@@ -130,11 +135,13 @@ impl Pending {
         }
         // Held open, an old file is not freed between the renames, which would take longer than all of them.
         let old: Vec<Option<File>> = files.iter().map(|file| File::open(&file.target).ok()).collect();
+        let mut under_way = under_way();
         for file in &mut files {
             std::fs::rename(&file.temporary, &file.target).map_err(|e| unwritable(&file.target, &e))?;
             file.published = true;
+            under_way.retain(|path| *path != file.temporary);
         }
-        drop(old);
+        drop((under_way, old));
         // The renames must survive a power failure; where directories cannot be synced, it is up to the system.
         for file in &files {
             let directory =
@@ -150,9 +157,8 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.published {
+            let mut under_way = under_way();
             std::fs::remove_file(&self.temporary).ok();
-        }
-        if let Ok(mut under_way) = UNDER_WAY.lock() {
             under_way.retain(|path| *path != self.temporary);
         }
     }

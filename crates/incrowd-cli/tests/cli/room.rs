@@ -80,28 +80,28 @@ impl Room {
         serde_json::from_slice(&self.bytes(name)).unwrap()
     }
 
-    /// The names of all files, hidden ones too.
+    /// The names of all files and directories, hidden ones too, in order.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.files().into_keys().collect()
-    }
-
-    /// All files with what is in them; directories have nothing in them.
-    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut files = BTreeMap::new();
+        let mut names = Vec::new();
         let mut open: Vec<PathBuf> = vec![self.path().to_owned()];
         while let Some(directory) = open.pop() {
             for entry in std::fs::read_dir(directory).unwrap() {
                 let path = entry.unwrap().path();
-                let name = path.strip_prefix(self.path()).unwrap().display().to_string();
-                if path.is_dir() {
-                    files.insert(name, Vec::new());
-                    open.push(path);
-                } else {
-                    files.insert(name, std::fs::read(path).unwrap());
-                }
+                names.push(path.strip_prefix(self.path()).unwrap().display().to_string());
+                open.extend(path.is_dir().then_some(path));
             }
         }
-        files
+        names.sort();
+        names
+    }
+
+    /// All files with what is in them; directories have nothing in them.
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let content = |name: &String| {
+            let path = self.path().join(name);
+            if path.is_dir() { Vec::new() } else { std::fs::read(path).unwrap() }
+        };
+        self.names().into_iter().map(|name| (name.clone(), content(&name))).collect()
     }
 
     /// The binary, ready to be started in this room without any setting of the one who runs the tests.
