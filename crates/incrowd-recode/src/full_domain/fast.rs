@@ -24,11 +24,11 @@ use super::lattice::{Lattice, Node};
 use super::price::Metric;
 use super::sheet::{Division, Sheet};
 
-/// A sheet, if one was made, and what is known of its nodes.
-type Made<K> = (Option<Arc<Sheet<K>>>, Verdicts);
-
 /// Sheets are kept for those above them up to this many bytes, twice.
 const KEPT_BYTES: usize = 512 << 20;
+
+/// How many sheets are searched side by side. Always the same, so that what is checked does not depend on the threads.
+const SIDE_BY_SIDE: usize = 16;
 
 /// What is known of a node's promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,13 @@ struct Verdicts {
     /// For metrics of sizes, what the nodes cost at least.
     floors: Vec<f64>,
     checked: u64,
+}
+
+/// A sheet that was searched.
+struct Visited<K> {
+    /// Not there if it took too much room.
+    sheet: Option<Arc<Sheet<K>>>,
+    verdicts: Verdicts,
 }
 
 /// Finds out of every node whether it keeps the promises, which must be monotone, and what those cost that may be the best.
@@ -74,44 +81,50 @@ fn explore<K: Key>(
         (open, known.checked) = (outer.satisfies, outer.checked);
     }
     let mut best = f64::INFINITY;
-    let mut below: BTreeMap<Node, Made<K>> = BTreeMap::new();
+    let mut below: BTreeMap<Node, Visited<K>> = BTreeMap::new();
     let mut stones = Stones::new(checker, &division);
     for outers in division.outers.by_height() {
         let (outers, closed): (Vec<Node>, Vec<Node>) =
             outers.into_iter().partition(|node| open[node.index()]);
         progress.advance((closed.len() * division.inners.len()) as u64);
-        let mut sources = Vec::with_capacity(outers.len());
-        for &outer in &outers {
-            let under =
-                division.outers.below(outer).filter_map(|node| Some((node, below.get(&node)?.0.clone()?)));
-            let source = under.min_by_key(|(_, sheet)| sheet.rows());
-            sources.push(source.unwrap_or_else(|| stones.below(outer)));
-        }
-        let visit = |(&outer, (from, source)): (&Node, &(Node, Arc<Sheet<K>>))| {
-            let sheet = source.rolled_up(checker, &division, *from, outer);
-            let under = division.outers.below(outer).filter_map(|node| Some(&below.get(&node)?.1));
-            let mut visit = Visit { checker, division: &division, sheet: &sheet, outer, best };
-            let verdicts = visit.run(metric, under);
-            progress.advance(division.inners.len() as u64);
-            (sheet, verdicts)
-        };
-        let visited: Vec<(Sheet<K>, Verdicts)> = outers.par_iter().zip(&sources).map(visit).collect();
-        below.clear();
+        let mut next = BTreeMap::new();
         let mut bytes = 0;
-        for (&outer, (sheet, verdicts)) in outers.iter().zip(visited) {
-            for inner in division.inners.nodes() {
-                let vector = division.vector(outer, inner);
-                let node = lattice.node(&columns.iter().map(|&column| vector[column]).collect::<Vec<_>>());
-                known.satisfies[node.index()] = verdicts.tags[inner.index()] == Tag::Holds;
-                if let Some(&outcome) = verdicts.outcomes.get(&inner).filter(|_| metric.is_some()) {
-                    best = best.min(outcome.value);
-                    known.outcomes.insert(node, outcome);
-                }
+        for outers in outers.chunks(SIDE_BY_SIDE) {
+            let mut sources = Vec::with_capacity(outers.len());
+            for &outer in outers {
+                let under = division.outers.below(outer);
+                let under = under.filter_map(|node| Some((node, below.get(&node)?.sheet.clone()?)));
+                let source = under.min_by_key(|(_, sheet)| sheet.rows());
+                sources.push(source.unwrap_or_else(|| stones.below(outer)));
             }
-            known.checked += verdicts.checked;
-            bytes += sheet.bytes();
-            below.insert(outer, ((bytes <= KEPT_BYTES).then(|| Arc::new(sheet)), verdicts));
+            let visit = |(&outer, (from, source)): (&Node, &(Node, Arc<Sheet<K>>))| {
+                let sheet = source.rolled_up(checker, &division, *from, outer);
+                let under = division.outers.below(outer);
+                let under = under.filter_map(|node| Some(&below.get(&node)?.verdicts));
+                let mut visit = Visit { checker, division: &division, sheet: &sheet, outer, best };
+                let verdicts = visit.run(metric, under);
+                progress.advance(division.inners.len() as u64);
+                (sheet, verdicts)
+            };
+            let visited: Vec<(Sheet<K>, Verdicts)> = outers.par_iter().zip(&sources).map(visit).collect();
+            for (&outer, (sheet, verdicts)) in outers.iter().zip(visited) {
+                for inner in division.inners.nodes() {
+                    let vector = division.vector(outer, inner);
+                    let levels: Vec<u8> = columns.iter().map(|&column| vector[column]).collect();
+                    let node = lattice.node(&levels);
+                    known.satisfies[node.index()] = verdicts.tags[inner.index()] == Tag::Holds;
+                    if let Some(&outcome) = verdicts.outcomes.get(&inner).filter(|_| metric.is_some()) {
+                        best = best.min(outcome.value);
+                        known.outcomes.insert(node, outcome);
+                    }
+                }
+                known.checked += verdicts.checked;
+                bytes += sheet.bytes();
+                let sheet = (bytes <= KEPT_BYTES).then(|| Arc::new(sheet));
+                next.insert(outer, Visited { sheet, verdicts });
+            }
         }
+        below = next;
     }
     Ok(known)
 }

@@ -21,6 +21,9 @@ use super::lattice::{Lattice, Node};
 /// Frequency sets of failing nodes are kept for their successors up to this many bytes.
 const KEPT_BYTES: usize = 256 << 20;
 
+/// How many nodes are checked side by side.
+const SIDE_BY_SIDE: usize = 64;
+
 /// Which nodes keep the promises, what is known of those that were checked, and how many checks there were, those of
 /// subsets of the columns included.
 pub(super) struct Found {
@@ -118,23 +121,26 @@ impl<'a, K: Key> Subset<'a, K> {
                     None => self.checker.check(base, &start, &to),
                 }
             };
-            let checks: Vec<(FrequencySet<K>, Option<Outcome>)> = open.par_iter().map(check).collect();
-            found.checked += open.len() as u64;
-            progress.advance(nodes.len() as u64);
-            failing.clear();
+            let mut kept = BTreeMap::new();
             let mut bytes = 0;
-            for (&node, (set, outcome)) in open.iter().zip(checks) {
-                satisfies[node.index()] = outcome.is_some();
-                match outcome {
-                    Some(outcome) if whole => drop(found.outcomes.insert(node, outcome)),
-                    Some(_) => {}
-                    None if bytes + set.bytes() <= KEPT_BYTES => {
-                        bytes += set.bytes();
-                        failing.insert(node, set);
+            for open in open.chunks(SIDE_BY_SIDE) {
+                let checks: Vec<(FrequencySet<K>, Option<Outcome>)> = open.par_iter().map(check).collect();
+                for (&node, (set, outcome)) in open.iter().zip(checks) {
+                    satisfies[node.index()] = outcome.is_some();
+                    match outcome {
+                        Some(outcome) if whole => drop(found.outcomes.insert(node, outcome)),
+                        Some(_) => {}
+                        None if bytes + set.bytes() <= KEPT_BYTES => {
+                            bytes += set.bytes();
+                            kept.insert(node, set);
+                        }
+                        None => {}
                     }
-                    None => {}
                 }
             }
+            found.checked += open.len() as u64;
+            progress.advance(nodes.len() as u64);
+            failing = kept;
         }
         satisfies
     }

@@ -188,8 +188,9 @@ impl FullDomain {
             }
             _ => exhaustive(checker, lattice, progress)?,
         };
-        let rank =
-            |(node, outcome): (&Node, &Outcome)| (outcome.value, std::cmp::Reverse(outcome.groups), *node);
+        let rank = |(node, outcome): (&Node, &Outcome)| {
+            (but_for_rounding(outcome.value), std::cmp::Reverse(outcome.groups), *node)
+        };
         let best = known.outcomes.iter().min_by(|a, b| {
             let ((x, more, node), (y, others, other)) = (rank(*a), rank(*b));
             x.total_cmp(&y).then(more.cmp(&others)).then(node.cmp(&other))
@@ -220,6 +221,12 @@ impl FullDomain {
         let partition = partition(data, checker, &lattice.vector(best))?;
         Ok(Recoding { partition, search: Some(report) })
     }
+}
+
+/// The cost to forty binary digits, so that costs which differ by rounding only are a tie.
+fn but_for_rounding(cost: f64) -> f64 {
+    const DROPPED: u64 = (1 << 12) - 1;
+    f64::from_bits((cost.max(0.0).to_bits() + DROPPED / 2) & !DROPPED)
 }
 
 fn too_large(ladders: &[Ladder], most: u64) -> Error {
