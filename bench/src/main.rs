@@ -4,6 +4,7 @@
 mod lattice;
 mod loss;
 mod profile;
+mod sensitive;
 mod speed;
 mod task;
 
@@ -14,7 +15,8 @@ const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
-       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
+       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
+       incrowd-bench sensitive [--seeds 3] [--data DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -51,6 +53,10 @@ fn main() -> ExitCode {
                 _ => Err(USAGE.to_owned()),
             }
         }
+        Some("sensitive") => match option("--seeds").map_or(Ok(3), |n| n.parse()) {
+            Ok(seeds) => sensitive::run(seeds, option("--data").map(PathBuf::from)),
+            Err(_) => Err(USAGE.to_owned()),
+        },
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),
         _ => Err(USAGE.to_owned()),

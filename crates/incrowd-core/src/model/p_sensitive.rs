@@ -20,7 +20,10 @@ pub(super) const CARD: Card = Card {
     paper: "truta2006",
     promise: "Every group has at least k records and at least p different values of the sensitive column.",
     limits: "It counts values, not how often they occur nor how much they resemble each other: a group of ninety-nine \
-             cancers and one flu is 2-sensitive, and so is one of two kinds of cancer.",
+             cancers and one flu is 2-sensitive, and so is one of two kinds of cancer. The paper that \
+             mends the latter (sun2008) errs in its own examples: its Table 8 violates its own alpha, its Tables 6 and 7 are no views of its \
+             microdata, and tables it counts as vulnerable to the similarity attack cannot exist. Its models cost more than this one, not a \
+             third as it says, because they imply it.",
     params: &[
         Param {
             name: "p",

@@ -89,3 +89,33 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
     }
     assert_eq!(seen, [90; 4]);
 }
+
+/// The best tables of more quasi-identifiers are raised by no fewer steps.
+#[test]
+fn every_quasi_identifier_more_costs_steps() {
+    let vectors = include_str!("../local_recoding/fixtures/psens_fulldomain_random.json");
+    let vectors: Json = serde_json::from_str(vectors).unwrap();
+    let specs = NAMES[..3].iter().map(|name| arx(&vectors["paths"][name])).collect::<Vec<_>>();
+    let mut dearer = 0;
+    for case in vectors["cases"].as_array().unwrap() {
+        let records: Vec<Vec<String>> = serde_json::from_value(case["rows"].clone()).unwrap();
+        let mut fewer = 0.0;
+        for columns in 1..=3 {
+            // The columns left out are the same for everybody.
+            let blank = |record: &Vec<String>| -> Vec<String> {
+                let cell = |q: usize| if q < columns { record[q].clone() } else { records[0][q].clone() };
+                (0..3).map(cell).chain([record[3].clone()]).collect()
+            };
+            let data = table(&vectors, &records.iter().map(blank).collect::<Vec<_>>(), &specs);
+            let models = promise("p+a", &case["params"], &data);
+            let search = FullDomain { search: Search::Fast, metric: Metric::Distortion };
+            let Ok(recoding) = search.recode_and_report(&data, &models, 0, &Silent) else { continue };
+            let depth: u64 = data.quasi().iter().map(|quasi| quasi.leaf_depth).sum();
+            let steps = recoding.search.unwrap().best.value * depth as f64;
+            assert!(steps > fewer - 1e-6, "case {}: {steps} steps, {fewer} with a column less", case["case"]);
+            dearer += u32::from(steps > fewer + 1e-6);
+            fewer = steps;
+        }
+    }
+    assert!(dearer > 30, "{dearer}");
+}
