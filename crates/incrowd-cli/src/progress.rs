@@ -18,11 +18,19 @@ pub(crate) struct Bar {
     steps: Option<Mutex<Vec<(String, Instant)>>>,
 }
 
+const PLAIN: &str = "{prefix:>10} [{bar:32}] {percent:>3}% {eta}";
+/// For steps that go through things one by one.
+const COUNTED: &str = "{prefix:>10} [{bar:24}] {human_pos} of {human_len} {msg} {eta}";
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+}
+
 impl Bar {
     pub(crate) fn new(talk: Talk) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{prefix:>10} [{bar:32}] {percent:>3}% {eta}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+        bar.set_style(style(PLAIN));
         Bar { bar, began: Mutex::new(None), quiet: talk.quiet, steps: talk.times.then(Mutex::default) }
     }
 }
@@ -36,8 +44,15 @@ impl Progress for Bar {
             steps.push((name.to_owned(), Instant::now()));
         }
         self.bar.reset();
+        self.bar.set_style(style(PLAIN));
         self.bar.set_length(total.unwrap_or(0));
         self.bar.set_prefix(name.to_owned());
+    }
+
+    fn step_through(&self, name: &str, total: u64, things: &str) {
+        self.step(name, Some(total));
+        self.bar.set_style(style(COUNTED));
+        self.bar.set_message(things.to_owned());
     }
 
     fn advance(&self, amount: u64) {

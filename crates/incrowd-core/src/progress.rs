@@ -4,6 +4,11 @@
 pub trait Progress: Sync {
     /// A step begins; `total` is the amount of work in it, if known.
     fn step(&self, name: &str, total: Option<u64>);
+    /// A step begins that goes through `total` of these things, one by one.
+    fn step_through(&self, name: &str, total: u64, things: &str) {
+        let _ = things;
+        self.step(name, Some(total));
+    }
     /// `amount` more of the current step is done.
     fn advance(&self, amount: u64);
 }

@@ -183,7 +183,7 @@ impl FullDomain {
         let known = match self.search {
             Search::Incognito if pruned => incognito(checker, lattice, progress)?,
             Search::Fast if pruned => {
-                progress.step("searching", Some(lattice.len() as u64));
+                progress.step_through("searching", lattice.len() as u64, THINGS);
                 fast::search(checker, self.metric, progress)?
             }
             _ => exhaustive(checker, lattice, progress)?,
@@ -223,6 +223,9 @@ impl FullDomain {
     }
 }
 
+/// What a search goes through.
+const THINGS: &str = "combinations";
+
 /// The cost to forty binary digits, so that costs which differ by rounding only are a tie.
 fn but_for_rounding(cost: f64) -> f64 {
     const DROPPED: u64 = (1 << 12) - 1;
@@ -247,7 +250,7 @@ fn incognito<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn
         .help("search = \"fast\" gives the same answer")
         .at("search"));
     }
-    progress.step("searching", Some(nodes));
+    progress.step_through("searching", nodes, THINGS);
     let incognito::Found { satisfies, mut outcomes, checked } = incognito::search(checker, lattice, progress);
     let mut checked = checked;
     if !checker.cost_grows() {
@@ -271,7 +274,7 @@ fn exhaustive<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dy
     if lattice.len() > exhaustive::MOST_NODES {
         return Err(too_large(&checker.ladders, exhaustive::MOST_NODES as u64));
     }
-    progress.step("searching", Some(lattice.len() as u64));
+    progress.step_through("searching", lattice.len() as u64, THINGS);
     let outcomes: BTreeMap<Node, Outcome> =
         exhaustive::search(checker, lattice, progress).into_iter().collect();
     let satisfies = lattice.nodes().map(|node| outcomes.contains_key(&node)).collect();
