@@ -1,6 +1,7 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+mod args;
 mod lattice;
 mod loss;
 mod profile;
@@ -8,59 +9,40 @@ mod sensitive;
 mod speed;
 mod task;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
-       incrowd-bench loss  [--data DIR]
-       incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
-       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
-       incrowd-bench sensitive [--seeds 3] [--data DIR]";
+use args::Args;
+
+/// A name, the options it takes, and what it does.
+type Bench = (&'static str, &'static str, fn(&Args) -> Result<(), String>);
+
+/// Every benchmark. A new one is one file and one line here.
+const BENCHES: &[Bench] = &[
+    ("speed", "[--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]", |args| {
+        speed::run(
+            &args.numbers("--rows", &[1_000_000, 10_000_000])?,
+            args.rounds()?,
+            &args.dir(),
+            args.text("--python"),
+        )
+    }),
+    ("loss", "[--data DIR]", |args| loss::run(args.data())),
+    ("profile", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
+        profile::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
+    }),
+    ("lattice", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
+        lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
+    }),
+    ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
+];
+
+/// Single measurements in a process of their own, so that its peak memory is its own.
+const PARTS: &[Bench] = &[("task", "", |args| task::run(args.rest()))];
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| args.iter().position(|a| a == name).and_then(|i| args.get(i + 1)).cloned();
-    let outcome = match args.first().map(String::as_str) {
-        Some("speed") => {
-            let rows = option("--rows").unwrap_or_else(|| "1000000,10000000".to_owned());
-            let rows: Result<Vec<u64>, _> = rows.split(',').map(str::parse).collect();
-            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
-            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
-            match (rows, rounds) {
-                (Ok(rows), Ok(rounds)) => speed::run(&rows, rounds, &dir, option("--python")),
-                _ => Err(USAGE.to_owned()),
-            }
-        }
-        Some("loss") => loss::run(option("--data").map(PathBuf::from)),
-        Some("profile") => {
-            let rows = option("--rows").map_or(Ok(1_000_000), |n| n.parse());
-            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
-            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
-            match (rows, rounds) {
-                (Ok(rows), Ok(rounds)) => profile::run(rows, rounds, &dir),
-                _ => Err(USAGE.to_owned()),
-            }
-        }
-        Some("lattice") => {
-            let rows = option("--rows").map_or(Ok(1_000_000), |n| n.parse());
-            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
-            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
-            match (rows, rounds) {
-                (Ok(rows), Ok(rounds)) => {
-                    lattice::run(rows, rounds, &dir, option("--data").map(PathBuf::from))
-                }
-                _ => Err(USAGE.to_owned()),
-            }
-        }
-        Some("sensitive") => match option("--seeds").map_or(Ok(3), |n| n.parse()) {
-            Ok(seeds) => sensitive::run(seeds, option("--data").map(PathBuf::from)),
-            Err(_) => Err(USAGE.to_owned()),
-        },
-        // A single measurement in a process of its own, so that its peak memory is its own.
-        Some("task") => task::run(&args[1..]),
-        _ => Err(USAGE.to_owned()),
-    };
+    let args = Args::new(std::env::args().skip(1).collect());
+    let bench = BENCHES.iter().chain(PARTS).find(|bench| args.name() == Some(bench.0));
+    let outcome = bench.map_or_else(|| Err(usage()), |(_, _, run)| run(&args));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -68,4 +50,9 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn usage() -> String {
+    let line = |(name, options, _): &Bench| format!("  incrowd-bench {name} {options}");
+    std::iter::once("usage:".to_owned()).chain(BENCHES.iter().map(line)).collect::<Vec<_>>().join("\n")
 }

@@ -1,0 +1,51 @@
+//! What was typed after the name of a benchmark.
+
+use std::path::PathBuf;
+
+/// The words that were typed.
+pub(crate) struct Args(Vec<String>);
+
+impl Args {
+    pub(crate) fn new(words: Vec<String>) -> Args {
+        Args(words)
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.0.first().map(String::as_str)
+    }
+
+    /// Everything after the name.
+    pub(crate) fn rest(&self) -> &[String] {
+        self.0.get(1..).unwrap_or_default()
+    }
+
+    /// What follows an option.
+    pub(crate) fn text(&self, option: &str) -> Option<String> {
+        self.0.iter().position(|word| word == option).and_then(|i| self.0.get(i + 1)).cloned()
+    }
+
+    pub(crate) fn number(&self, option: &str, default: u64) -> Result<u64, String> {
+        self.text(option)
+            .map_or(Ok(default), |text| text.parse().map_err(|_| format!("{option} takes a number")))
+    }
+
+    pub(crate) fn numbers(&self, option: &str, default: &[u64]) -> Result<Vec<u64>, String> {
+        let Some(text) = self.text(option) else { return Ok(default.to_vec()) };
+        text.split(',').map(|n| n.parse().map_err(|_| format!("{option} takes numbers"))).collect()
+    }
+
+    /// How often each measurement is repeated.
+    pub(crate) fn rounds(&self) -> Result<usize, String> {
+        self.number("--rounds", 3).map(|n| n as usize)
+    }
+
+    /// Where tables are made and releases are written.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.text("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from)
+    }
+
+    /// Where the public tables are, if that was said.
+    pub(crate) fn data(&self) -> Option<PathBuf> {
+        self.text("--data").map(PathBuf::from)
+    }
+}
