@@ -37,6 +37,7 @@ fn domains(vectors: &Value) -> Vec<Quasi> {
                 name: (*name).to_owned(),
                 domain: Domain::build(&column, &spec, None).unwrap().0,
                 leaf_depth: 0,
+                weight: 1.0,
             }
         })
         .collect()
