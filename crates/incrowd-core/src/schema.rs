@@ -122,6 +122,19 @@ impl Schema {
         Ok(schema)
     }
 
+    /// The same roles, with the hierarchy of a quasi-identifier as it turned out to be.
+    #[must_use]
+    pub fn with_hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Schema {
+        for (name, role) in &mut self.columns {
+            if let Role::Quasi(spec) = role
+                && name == column
+            {
+                spec.hierarchy = Some(hierarchy.clone());
+            }
+        }
+        self
+    }
+
     /// All columns with their roles, in the table's order.
     pub fn columns(&self) -> &[(String, Role)] {
         &self.columns

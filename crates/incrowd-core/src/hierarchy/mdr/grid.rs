@@ -86,6 +86,9 @@ impl Grid {
     /// The intervals a value may be published as, finest first; none if the grid does not reach it.
     pub(super) fn path(&self, x: f64) -> Vec<Interval> {
         let step = if self.unit == Unit::Reals { 0.0 } else { 1.0 };
+        if step > 0.0 && x.fract() != 0.0 {
+            return Vec::new();
+        }
         if x < self.lo || x > self.hi {
             // An outlier cell lies directly below the root.
             let extent = match (self.low, self.high) {
