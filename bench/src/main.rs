@@ -3,6 +3,7 @@
 
 mod lattice;
 mod loss;
+mod optimized;
 mod profile;
 mod speed;
 mod task;
@@ -14,7 +15,8 @@ const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
-       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
+       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
+       incrowd-bench optimized [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +49,17 @@ fn main() -> ExitCode {
             match (rows, rounds) {
                 (Ok(rows), Ok(rounds)) => {
                     lattice::run(rows, rounds, &dir, option("--data").map(PathBuf::from))
+                }
+                _ => Err(USAGE.to_owned()),
+            }
+        }
+        Some("optimized") => {
+            let rows = option("--rows").map_or(Ok(1_000_000), |n| n.parse());
+            let rounds = option("--rounds").map_or(Ok(3), |n| n.parse());
+            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
+            match (rows, rounds) {
+                (Ok(rows), Ok(rounds)) => {
+                    optimized::run(rows, rounds, &dir, option("--data").map(PathBuf::from))
                 }
                 _ => Err(USAGE.to_owned()),
             }

@@ -178,6 +178,17 @@ impl Dataset {
         counts
     }
 
+    /// A table of rows that are encoded already.
+    pub(crate) fn from_rows(
+        quasi: Vec<Quasi>,
+        sensitive: Vec<Sensitive>,
+        codes: Vec<u32>,
+        weights: Vec<u64>,
+    ) -> Dataset {
+        let records = weights.iter().sum();
+        Dataset { quasi, sensitive, codes, weights, records, population: None }
+    }
+
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
     /// quasi-identifiers, the others sensitive. Fails only if a sensitive value is not what `sensitive` says it is.
     pub fn of_release(

@@ -32,7 +32,7 @@ pub(crate) fn search_json(report: &SearchReport) -> Json {
 
 /// What trial runs found. It tells what other releases would have cost, so it is not for the public.
 pub(crate) fn trials_json(report: &TrialReport) -> Json {
-    let trial = |trial: &Trial| json!({ "column": trial.column, "ncp": trial.rate });
+    let trial = |trial: &Trial| json!({ "column": trial.column, "ncp": trial.rate, "ncp_if_published": trial.published });
     let width = |w: &SingleWidth| {
         let SingleWidth { column, width, before, after } = w;
         json!({ "column": column, "width": width, "ncp_before": before, "ncp_after": after })
@@ -40,6 +40,7 @@ pub(crate) fn trials_json(report: &TrialReport) -> Json {
     json!({
         "priority": report.priority,
         "trials": report.trials.iter().map(trial).collect::<Vec<_>>(),
+        "median_trials": report.median_trials.iter().map(trial).collect::<Vec<_>>(),
         "order": report.order,
         "final": report.last,
         "kept": match &report.kept {

@@ -1,6 +1,6 @@
 //! What trial runs found, as text, and the regular intervals a column is published in.
 
-use incrowd::recode::optimized::{KeptRun, TrialReport};
+use incrowd::recode::optimized::{KeptRun, Trial, TrialReport};
 use serde_json::Value;
 
 use crate::print::{number, say, table};
@@ -17,15 +17,20 @@ pub(crate) fn print(report: &TrialReport) {
         let way = match report.priority {
             "rank" => "as weights",
             "all-orders" => "the best of all orders",
+            "lex-both" => "the better of two orders",
             _ => "the first that can be divided",
         };
         say!("runs     {}; kept: {kept}", report.runs);
         say!("order    {} ({way})", report.order.join(", "));
-        let mut rows = vec![["divided first", "NCP"].map(str::to_owned).to_vec()];
-        rows.extend(
-            report.trials.iter().map(|trial| vec![trial.column.clone(), format!("{:.4}", trial.rate)]),
-        );
-        rows.push(vec!["final run".to_owned(), format!("{:.4}", report.last)]);
+        let mut rows =
+            vec![["divided first", "NCP of the trial", "if published"].map(str::to_owned).to_vec()];
+        let rate = |x: f64| format!("{x:.4}");
+        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), rate(t.published)];
+        rows.extend(report.trials.iter().map(trial));
+        let again =
+            |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), rate(t.published)];
+        rows.extend(report.median_trials.iter().map(again));
+        rows.push(vec!["final run".to_owned(), String::new(), rate(report.last)]);
         say!("{}", table(rows));
     }
     for single in &report.single_width {

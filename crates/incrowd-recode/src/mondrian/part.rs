@@ -21,8 +21,8 @@ pub(super) struct Leaves {
     pub(super) rows: Vec<u32>,
     /// Where each leaf ends in `rows`.
     pub(super) ends: Vec<usize>,
-    /// How many records they have.
-    pub(super) records: u64,
+    /// How many records each of them has.
+    pub(super) records: Vec<u64>,
     /// The certainty penalties of their cells, columns weighted.
     pub(super) cost: f64,
 }
@@ -195,7 +195,7 @@ impl<'a> Splitter<'a> {
         leaves.spans.extend((0..self.layout.width).map(|line| part.span(line)));
         leaves.rows.extend(rows.chunks_exact(self.layout.stride).map(|row| self.layout.id(row)));
         leaves.ends.push(leaves.rows.len());
-        leaves.records += part.records;
+        leaves.records.push(part.records);
         let cost: f64 = (0..self.layout.width).map(|line| self.cost(line, part)).sum();
         leaves.cost += cost * part.records as f64;
     }

@@ -1,7 +1,7 @@
 //! Running the division, once or in several ways, on one working copy of the table.
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Partition, Progress, Result};
+use incrowd_core::{Code, Condensed, Dataset, Partition, Progress, Result, RowId, Span};
 use rayon::prelude::*;
 
 use super::part::{Leaves, Splitter};
@@ -37,10 +37,80 @@ impl Outcome {
         collect(data, &self.leaves)
     }
 
+    /// The parts of a condensed table as groups of the table itself.
+    pub(crate) fn expanded(&self, data: &Dataset, condensed: &Condensed) -> Result<Partition> {
+        let (spans, ends, rows) = self.bounds(data, condensed);
+        let width = data.quasi().len();
+        let mut partition = Partition::new(width, data.rows());
+        let mut start = 0;
+        for (group, &end) in ends.iter().enumerate() {
+            let own = spans[group * width..(group + 1) * width].iter();
+            let own: Vec<Span> = own.map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect();
+            partition.add(&own, rows[start..end].iter().map(|&row| RowId(row)))?;
+            start = end;
+        }
+        Ok(partition)
+    }
+
+    /// What the parts of a condensed table cost when the table itself is published, with the tightest cells of its lines.
+    pub(crate) fn expanded_cost(&self, data: &Dataset, condensed: &Condensed) -> f64 {
+        let (spans, ends, rows) = self.bounds(data, condensed);
+        let width = data.quasi().len();
+        let (mut cost, mut kept, mut start) = (0.0, 0, 0);
+        for (group, &end) in ends.iter().enumerate() {
+            let records: u64 = rows[start..end].iter().map(|&row| data.weight(row as usize)).sum();
+            let cells = spans[group * width..(group + 1) * width].iter().zip(data.quasi());
+            let record: f64 = cells.map(|(&(lo, hi), q)| q.weight * q.domain.ncp(Code(lo), Code(hi))).sum();
+            cost += record * records as f64;
+            kept += records;
+            start = end;
+        }
+        let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+        cost + data.records().saturating_sub(kept) as f64 * weights
+    }
+
+    /// The tight spans of each group, where its rows end, and the rows of all groups in the order of the table.
+    fn bounds(&self, data: &Dataset, condensed: &Condensed) -> Bounds {
+        let width = data.quasi().len();
+        let mut group_of = vec![u32::MAX; condensed.data.rows()];
+        let mut groups = 0u32;
+        for part in &self.leaves {
+            let mut start = 0;
+            for &end in &part.ends {
+                part.rows[start..end].iter().for_each(|&row| group_of[row as usize] = groups);
+                groups += 1;
+                start = end;
+            }
+        }
+        let mut spans = vec![(u32::MAX, 0); groups as usize * width];
+        let mut next = vec![0usize; groups as usize + 1];
+        let group = |row: usize| group_of[condensed.of_row[row] as usize];
+        for row in (0..data.rows()).filter(|&row| group(row) != u32::MAX) {
+            let own = group(row) as usize;
+            next[own + 1] += 1;
+            let spans = spans[own * width..(own + 1) * width].iter_mut();
+            spans.zip(data.quasi_codes(row)).for_each(|(span, &code)| {
+                *span = (span.0.min(code), span.1.max(code));
+            });
+        }
+        (0..groups as usize).for_each(|group| next[group + 1] += next[group]);
+        let ends = next[1..].to_vec();
+        let mut rows = vec![0u32; ends.last().copied().unwrap_or(0)];
+        for row in (0..data.rows()).filter(|&row| group(row) != u32::MAX) {
+            let place = &mut next[group(row) as usize];
+            rows[*place] = row as u32;
+            *place += 1;
+        }
+        (spans, ends, rows)
+    }
+
     fn rows(&self) -> usize {
         self.leaves.iter().map(|part| part.rows.len()).sum()
     }
 }
+
+/// Spans, ends and rows of groups.
+type Bounds = (Vec<(u32, u32)>, Vec<usize>, Vec<u32>);
 
 /// What all ways have in common. The rows are laid out once.
 #[derive(Debug)]
@@ -129,7 +199,7 @@ impl<'a> Runs<'a> {
         let leaves = splitter.run(&mut space, suppressible);
         let mut outcome = Outcome { cost: leaves.iter().map(|part| part.cost).sum(), leaves };
         if outcome.rows() < data.rows() {
-            let kept: u64 = outcome.leaves.iter().map(|part| part.records).sum();
+            let kept: u64 = outcome.leaves.iter().flat_map(|part| &part.records).sum();
             let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
             outcome.cost += data.records().saturating_sub(kept) as f64 * weights;
         }

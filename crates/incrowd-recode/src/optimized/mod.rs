@@ -7,9 +7,12 @@
 //!
 //! Where we differ: the best of the final run and the trials is kept (they are there anyway), children too small to stand alone
 //! are pooled unless `undersized = "block"`, and numbers are cut at the median unless `numbers = "mdr"`: on the same order the
-//! tree costs more at every k. Trials are compared by the plain penalty, or by that with the weights the job gives. Sets of
-//! text without a hierarchy are priced by the span of their values.
+//! tree costs more at every k. The trials group numbers by the tree either way: so the order is the one the paper's method finds,
+//! and the trials are quick; one that is kept is published with tight ranges. (With a model about a population they cut at the
+//! median as well.) Trials are compared by the plain penalty, or by that with the weights the job gives. Sets of text without a
+//! hierarchy are priced by the span of their values.
 
+mod field;
 mod priority;
 mod report;
 mod single_width;
@@ -18,7 +21,7 @@ pub use report::{KeptRun, SingleWidth, Trial, TrialReport};
 
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Domain, Error, Param, ParamKind, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Domain, Param, ParamKind, Params, Partition, Progress, Result};
 
 use crate::mondrian::{Mondrian, Undersized};
 use crate::{Algorithm, Card, Recoding};
@@ -50,7 +53,8 @@ pub const CARD: Card = Card {
             name: "outliers",
             kind: ParamKind::Choice(&["2sigma", "none"]),
             default: Some("2sigma"),
-            about: "for numbers = \"mdr\": values beyond two standard deviations share one cell below and one above, or none do",
+            about: "of the tree that numbers are published or tried with: values beyond two standard deviations share one cell \
+                    below and one above, or none do",
         },
         Param {
             name: "undersized",
@@ -60,10 +64,11 @@ pub const CARD: Card = Card {
         },
         Param {
             name: "priority",
-            kind: ParamKind::Choice(&["lex", "rank", "all-orders", "none"]),
+            kind: ParamKind::Choice(&["lex", "lex-both", "rank", "all-orders", "none"]),
             default: Some("lex"),
-            about: "the first of the order that can be divided; the order as weights d, …, 1; every order there is (at most 5 \
-                    quasi-identifiers); or the widest, without trials",
+            about: "the first of the order that can be divided; the better of two orders, the second from trials at the median; \
+                    the order as weights d, …, 1; every order there is (at most 5 quasi-identifiers); or the widest, without \
+                    trials",
         },
         Param {
             name: "keep_best",
@@ -86,6 +91,8 @@ pub const CARD: Card = Card {
 pub enum Priority {
     /// The first quasi-identifier of the order that can be divided.
     Lexicographic,
+    /// The same with two orders, one of trials on trees and one of trials at the median; the better one is kept.
+    LexicographicBoth,
     /// The order as weights d, d-1, …, 1.
     Rank,
     /// Every order is tried.
@@ -94,11 +101,28 @@ pub enum Priority {
     None,
 }
 
+impl Priority {
+    /// The names in a job file.
+    const ALL: [(&'static str, Priority); 5] = [
+        ("lex", Priority::Lexicographic),
+        ("lex-both", Priority::LexicographicBoth),
+        ("rank", Priority::Rank),
+        ("all-orders", Priority::AllOrders),
+        ("none", Priority::None),
+    ];
+
+    fn name(self) -> &'static str {
+        Priority::ALL.iter().find(|(_, priority)| *priority == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// The algorithm with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
     /// The tree of numbers without a hierarchy, if they are to have one.
     pub mdr: Option<Mdr>,
+    /// The tree by which the trials group numbers that are cut at the median.
+    pub trial_tree: Mdr,
     /// What happens to undersized children.
     pub undersized: Undersized,
     /// How the trials become an order.
@@ -113,6 +137,7 @@ impl Default for Optimized {
     fn default() -> Self {
         Optimized {
             mdr: None,
+            trial_tree: Mdr::default(),
             undersized: Undersized::Pool,
             priority: Priority::Lexicographic,
             keep_best: true,
@@ -124,28 +149,18 @@ impl Default for Optimized {
 impl Optimized {
     fn new(params: &Params) -> Result<Optimized> {
         let outliers = if params.word("outliers") == "none" { Outliers::None } else { Outliers::TwoSigma };
-        let mdr = match params.word("numbers") {
-            "mdr" => Some(Mdr::new(outliers, vec![1, 2, 4], Quantile::Cuts, None)?),
-            _ if outliers == Outliers::None => {
-                return Err(Error::job("`outliers` is given but not used")
-                    .help("add numbers = \"mdr\"; a column of its own tree says outliers in its hierarchy")
-                    .at("outliers"));
-            }
-            _ => None,
-        };
+        let tree = Mdr::new(outliers, vec![1, 2, 4], Quantile::Cuts, None)?;
+        let priority = params.word("priority");
+        let known = Priority::ALL.iter().find(|(name, _)| *name == priority);
         Ok(Optimized {
-            mdr,
+            mdr: (params.word("numbers") == "mdr").then(|| tree.clone()),
+            trial_tree: tree,
             undersized: if params.word("undersized") == "block" {
                 Undersized::Block
             } else {
                 Undersized::Pool
             },
-            priority: match params.word("priority") {
-                "rank" => Priority::Rank,
-                "all-orders" => Priority::AllOrders,
-                "none" => Priority::None,
-                _ => Priority::Lexicographic,
-            },
+            priority: known.map_or(Priority::Lexicographic, |(_, priority)| *priority),
             keep_best: params.flag("keep_best"),
             single_width: params.flag("single_width"),
         })
@@ -164,18 +179,10 @@ impl Algorithm for Optimized {
 
     /// Numbers without a hierarchy get a tree of regular intervals, if asked for.
     fn prepare(&self, data: Dataset) -> Result<Dataset> {
-        let Some(mdr) = &self.mdr else { return Ok(data) };
-        let tree = |q: usize| {
-            let quasi = &data.quasi()[q];
-            match &quasi.domain {
-                Domain::Numbers(line) if !line.is_empty() => {
-                    line.with_mdr(&quasi.name, mdr, &data.leaf_counts(q)).map(Domain::Taxonomy)
-                }
-                domain => Ok(domain.clone()),
-            }
-        };
-        let domains = (0..data.quasi().len()).map(tree).collect::<Result<Vec<_>>>()?;
-        Ok(data.with_domains(domains))
+        match &self.mdr {
+            Some(mdr) => Ok(data.clone().with_domains(regular(mdr, &data)?)),
+            None => Ok(data),
+        }
     }
 
     fn recode(
@@ -205,4 +212,18 @@ impl Algorithm for Optimized {
         };
         Ok(Recoding { trials: Some(report), domains, ..Recoding::new(partition) })
     }
+}
+
+/// The lines of the table, with trees of regular intervals in place of numbers.
+fn regular(mdr: &Mdr, data: &Dataset) -> Result<Vec<Domain>> {
+    let tree = |q: usize| {
+        let quasi = &data.quasi()[q];
+        match &quasi.domain {
+            Domain::Numbers(line) if !line.is_empty() => {
+                line.with_mdr(&quasi.name, mdr, &data.leaf_counts(q)).map(Domain::Taxonomy)
+            }
+            domain => Ok(domain.clone()),
+        }
+    };
+    (0..data.quasi().len()).map(tree).collect()
 }

@@ -2,11 +2,14 @@
 
 use std::cmp::Ordering;
 
+use incrowd_core::dataset::Quasi;
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Error, Partition, Progress, Result};
+use incrowd_core::{Dataset, Domain, Error, Partition, Progress, Result};
+use rayon::prelude::*;
 
+use super::field::Field;
 use super::report::{KeptRun, Trial, TrialReport};
-use super::{CARD, Optimized, Priority};
+use super::{CARD, Optimized, Priority, regular};
 use crate::mondrian::{Choice, Outcome, Runs, keeps_as_a_whole};
 
 /// More quasi-identifiers than this have too many orders.
@@ -38,7 +41,7 @@ fn last(priority: Priority, order: &[usize]) -> Choice {
 }
 
 /// All orders, first those that begin with the first column.
-fn orders(width: usize) -> Vec<Vec<usize>> {
+fn all_orders(width: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for _ in 0..width {
         let grow = |order: Vec<usize>| {
@@ -69,81 +72,109 @@ impl Optimized {
             .at("priority"));
         }
         let mondrian = self.mondrian();
-        let runs = Runs::new(data, models, &mondrian, suppressible);
-        let names: Vec<String> = data.quasi().iter().map(|quasi| quasi.name.clone()).collect();
+        let own = Field::new(data, None, models);
+        let runs = Runs::new(own.table(), models, &mondrian, suppressible);
         let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
         let cells = data.records() as f64 * weights;
-        let rate = |outcome: &Outcome| if cells > 0.0 { outcome.cost / cells } else { 0.0 };
+        let rate = |cost: f64| if cells > 0.0 { cost / cells } else { 0.0 };
         if self.priority == Priority::None || width == 1 {
             let only = runs.one(&Choice::Widest(vec![1.0; width]), progress);
-            let report = TrialReport {
-                priority: "none",
-                trials: Vec::new(),
-                order: Vec::new(),
-                last: rate(&only),
-                kept: KeptRun::Last,
-                runs: 1,
-                single_width: Vec::new(),
-            };
-            return Ok((only.partition(data)?, report));
+            let report =
+                TrialReport { priority: "none", last: rate(only.cost), runs: 1, ..TrialReport::default() };
+            return Ok((own.partition(&only)?, report));
         }
-        let tried = runs.all("trial runs", &trials(data), progress);
-        let mut order: Vec<usize> = (0..width).collect();
-        // The sort is stable: of equal trials the first column of the table comes first.
-        order.sort_by(|&a, &b| compare(tried[a].cost, tried[b].cost));
-        let (order, final_run, more) = if self.priority == Priority::AllOrders {
-            let orders = orders(width);
-            let choices: Vec<Choice> = orders.iter().map(|order| Choice::Order(order.clone())).collect();
-            let (at, best) = self.best_order(&runs, &choices, progress);
-            (orders[at].clone(), best, choices.len())
-        } else {
-            (order.clone(), runs.one(&last(self.priority, &order), progress), 1)
+
+        // Numbers that are to be cut at the median are grouped by regular intervals in the trials: that is how the order is
+        // defined, and there are fewer rows to divide.
+        let sketch = self.sketch(data).map(|domains| Field::new(data, Some(domains), models));
+        let field = sketch.as_ref().unwrap_or(&own);
+        let mut tried = match &sketch {
+            Some(sketch) => Runs::new(sketch.table(), models, &mondrian, suppressible).all(
+                "trial runs",
+                &trials(data),
+                progress,
+            ),
+            None => runs.all("trial runs", &trials(data), progress),
         };
-        let cheapest = (0..width).min_by(|&a, &b| compare(tried[a].cost, tried[b].cost)).unwrap_or(0);
-        let kept_trial = self.keep_best && compare(tried[cheapest].cost, final_run.cost).is_lt();
-        let kept = if kept_trial { &tried[cheapest] } else { &final_run };
+        let mut published: Vec<f64> = tried.par_iter().map(|outcome| field.published(outcome)).collect();
+        let mut orders = vec![ranked(&tried)];
+        if self.priority == Priority::LexicographicBoth && sketch.is_some() {
+            let again = runs.all("trial runs at the median", &trials(data), progress);
+            orders.push(ranked(&again));
+            orders.dedup();
+            published.extend(again.iter().map(|outcome| outcome.cost));
+            tried.extend(again);
+        }
+        if self.priority == Priority::AllOrders {
+            orders = all_orders(width);
+        }
+        let choices: Vec<Choice> = orders.iter().map(|order| last(self.priority, order)).collect();
+        let (at, final_run) = best(&runs, &choices, progress);
+
+        let cheapest = (0..tried.len()).min_by(|&a, &b| compare(published[a], published[b])).unwrap_or(0);
+        let kept_trial = self.keep_best && compare(published[cheapest], final_run.cost).is_lt();
+        let partition = match kept_trial {
+            true if cheapest < width => field.partition(&tried[cheapest])?,
+            true => own.partition(&tried[cheapest])?,
+            false => own.partition(&final_run)?,
+        };
+        let name = |line: usize| data.quasi()[line].name.clone();
+        let trial = |i: usize| Trial {
+            column: name(i % width),
+            cost: tried[i].cost,
+            rate: rate(tried[i].cost),
+            published: rate(published[i]),
+        };
         let report = TrialReport {
-            priority: match self.priority {
-                Priority::Rank => "rank",
-                Priority::AllOrders => "all-orders",
-                _ => "lex",
-            },
-            trials: names
-                .iter()
-                .zip(&tried)
-                .map(|(name, outcome)| Trial {
-                    column: name.clone(),
-                    cost: outcome.cost,
-                    rate: rate(outcome),
-                })
-                .collect(),
-            order: order.iter().map(|&line| names[line].clone()).collect(),
-            last: rate(&final_run),
-            kept: if kept_trial { KeptRun::Trial(names[cheapest].clone()) } else { KeptRun::Last },
-            runs: width + more,
+            priority: self.priority.name(),
+            trials: (0..width).map(trial).collect(),
+            median_trials: (width..tried.len()).map(trial).collect(),
+            order: orders[at].iter().map(|&line| name(line)).collect(),
+            last: rate(final_run.cost),
+            kept: if kept_trial { KeptRun::Trial(name(cheapest % width)) } else { KeptRun::Last },
+            runs: tried.len() + choices.len(),
             single_width: Vec::new(),
         };
-        Ok((kept.partition(data)?, report))
+        Ok((partition, report))
     }
 
-    /// The order whose run costs least, and that run; the first of several. Only as many outcomes are held as run together.
-    fn best_order(&self, runs: &Runs<'_>, choices: &[Choice], progress: &dyn Progress) -> (usize, Outcome) {
-        let mut best: Option<(usize, Outcome)> = None;
-        for (chunk, some) in choices.chunks(ORDERS_TOGETHER).enumerate() {
-            let upto = (chunk * ORDERS_TOGETHER + some.len(), choices.len());
-            let step = format!("orders up to {} of {}", upto.0, upto.1);
-            for (i, outcome) in runs.all(&step, some, progress).into_iter().enumerate() {
-                if best.as_ref().is_none_or(|(_, best)| compare(outcome.cost, best.cost).is_lt()) {
-                    best = Some((chunk * ORDERS_TOGETHER + i, outcome));
-                }
-            }
+    /// The lines of the trials, if they are not those of the table. A population stands on the table's own lines.
+    fn sketch(&self, data: &Dataset) -> Option<Vec<Domain>> {
+        let cut = |quasi: &Quasi| matches!(&quasi.domain, Domain::Numbers(line) if !line.is_empty());
+        if self.mdr.is_some() || data.population().is_some() || !data.quasi().iter().any(cut) {
+            return None;
         }
-        best.expect("a table with quasi-identifiers has an order of them")
+        // Numbers too large for a tree are tried as they are.
+        regular(&self.trial_tree, data).ok()
     }
 }
 
+/// The columns by what their trials cost. The sort is stable: of equal trials the first column of the table comes first.
+fn ranked(tried: &[Outcome]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tried.len()).collect();
+    order.sort_by(|&a, &b| compare(tried[a].cost, tried[b].cost));
+    order
+}
+
+/// The choice whose run costs least, and that run; the first of several. Only as many outcomes are held as run together.
+fn best(runs: &Runs<'_>, choices: &[Choice], progress: &dyn Progress) -> (usize, Outcome) {
+    if let [only] = choices {
+        return (0, runs.one(only, progress));
+    }
+    let mut best: Option<(usize, Outcome)> = None;
+    for (chunk, some) in choices.chunks(TOGETHER).enumerate() {
+        let step = format!("orders up to {} of {}", chunk * TOGETHER + some.len(), choices.len());
+        for (i, outcome) in runs.all(&step, some, progress).into_iter().enumerate() {
+            if best.as_ref().is_none_or(|(_, best)| compare(outcome.cost, best.cost).is_lt()) {
+                best = Some((chunk * TOGETHER + i, outcome));
+            }
+        }
+    }
+    best.expect("a table with quasi-identifiers has an order of them")
+}
+
 /// How many orders run at a time.
-const ORDERS_TOGETHER: usize = 8;
+const TOGETHER: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -151,10 +182,10 @@ mod tests {
 
     #[test]
     fn all_orders_are_listed_once() {
-        assert_eq!(orders(3).len(), 6);
-        assert_eq!(orders(3)[0], [0, 1, 2]);
-        assert_eq!(orders(3)[5], [2, 1, 0]);
-        assert_eq!(orders(1), [[0]]);
+        assert_eq!(all_orders(3).len(), 6);
+        assert_eq!(all_orders(3)[0], [0, 1, 2]);
+        assert_eq!(all_orders(3)[5], [2, 1, 0]);
+        assert_eq!(all_orders(1), [[0]]);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! What the trials found. It tells what other releases would have cost, so it is for the data owner.
 
 /// The trials, the order, and what was kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrialReport {
-    /// How the order was used: `lex`, `rank`, `all-orders` or `none`.
+    /// How the order was used, as the option says it.
     pub priority: &'static str,
     /// What each quasi-identifier cost as the one to be divided first, in the order of the table.
     pub trials: Vec<Trial>,
+    /// The same with numbers cut at the median, if that was asked for.
+    pub median_trials: Vec<Trial>,
     /// The quasi-identifiers in order of priority; empty without trials.
     pub order: Vec<String>,
     /// The certainty penalty of the final run, averaged over all cells.
@@ -26,14 +28,18 @@ pub struct Trial {
     pub column: String,
     /// The certainty penalties of all cells, added up.
     pub cost: f64,
-    /// The same, averaged over all cells.
+    /// The same, averaged over all cells: what the order goes by.
     pub rate: f64,
+    /// What the trial would cost if it were published. Where numbers are cut at the median, trials group them by regular
+    /// intervals, and tight ranges cost less than those.
+    pub published: f64,
 }
 
 /// Which of the runs is published.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KeptRun {
     /// The final one.
+    #[default]
     Last,
     /// The trial of this quasi-identifier.
     Trial(String),

@@ -80,7 +80,8 @@ impl Grid {
 
     fn edge(&self, i: f64) -> f64 {
         let x = self.lo + i * self.width;
-        if self.unit == Unit::Reals { super::super::intervals::significant(x) } else { x }
+        // The first edge is where the outliers end, to the last digit.
+        if self.unit == Unit::Reals && i > 0.0 { super::super::intervals::significant(x) } else { x }
     }
 
     /// The intervals a value may be published as, finest first; none if the grid does not reach it.

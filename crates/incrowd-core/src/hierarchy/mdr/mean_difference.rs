@@ -42,7 +42,7 @@ fn chunks(sample: &Sample) -> f64 {
         upto.push(records);
     }
     let value = |rank: u128| sample[upto.partition_point(|&n| u128::from(n) < rank)].0;
-    let end = |piece: u64| (u128::from(piece) * u128::from(records)).div_ceil(u128::from(PIECES));
+    let end = |piece: u64| u128::from(piece) * u128::from(records) / u128::from(PIECES);
     let range = |piece: u64| match (end(piece - 1) + 1, end(piece)) {
         (first, last) if first < last => value(last) - value(first),
         _ => 0.0,
@@ -92,7 +92,7 @@ mod tests {
             let mut sorted = values.clone();
             sorted.sort_unstable();
             let n = sorted.len();
-            let chunk = |j: usize| &sorted[((j - 1) * n).div_ceil(20)..(j * n).div_ceil(20)];
+            let chunk = |j: usize| &sorted[(j - 1) * n / 20..j * n / 20];
             let range = |c: &[i32]| c.last().zip(c.first()).map_or(0.0, |(hi, lo)| f64::from(hi - lo));
             let slow = (1..=20).map(|j| range(chunk(j))).sum::<f64>() / 20.0;
             let fast = Quantile::Chunk.mean_difference(&sample(&values));
