@@ -4,6 +4,7 @@
 mod args;
 mod lattice;
 mod loss;
+mod optimized;
 mod profile;
 mod sensitive;
 mod speed;
@@ -32,6 +33,9 @@ const BENCHES: &[Bench] = &[
     }),
     ("lattice", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
+    }),
+    ("optimized", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
+        optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
     }),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];

@@ -17,8 +17,12 @@ pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tal
         // Summed in the order of the texts, so that the last digit does not depend on who read what first.
         let mut used: Vec<usize> = (0..column.texts.len()).filter(|&code| records[code] > 0).collect();
         used.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-        let mut sums =
-            ColumnTally { name: quasi.name.clone(), leaf_depth: quasi.leaf_depth, ..ColumnTally::default() };
+        let mut sums = ColumnTally {
+            name: quasi.name.clone(),
+            leaf_depth: quasi.leaf_depth,
+            weight: quasi.weight,
+            ..ColumnTally::default()
+        };
         for code in used {
             let Some(cell) = quasi.domain.read(&column.texts[code]) else {
                 return Err(Error::input(format!(

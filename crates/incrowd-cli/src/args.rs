@@ -156,7 +156,7 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "COLUMN=KIND", help_heading = "Columns")]
     pub(crate) kind: Vec<String>,
 
-    /// A hierarchy: a file, `mask`, `dates`, or intervals:WIDTH
+    /// A hierarchy: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals made from the data
     #[arg(long, value_name = "COLUMN=HIERARCHY", help_heading = "Columns")]
     pub(crate) hierarchy: Vec<String>,
 
@@ -171,6 +171,10 @@ pub(crate) struct TableArgs {
     /// The range that counts as a numeric column's whole domain: age=0:120
     #[arg(long, value_name = "COLUMN=LOW:HIGH", help_heading = "Columns")]
     pub(crate) domain: Vec<String>,
+
+    /// How much the loss of a quasi-identifier counts against that of the others, if not 1: age=2
+    #[arg(long, value_name = "COLUMN=WEIGHT", help_heading = "Columns")]
+    pub(crate) weight: Vec<String>,
 
     /// A category of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'
     #[arg(long, value_name = "COLUMN:NAME=VALUES", help_heading = "Columns")]
@@ -388,7 +392,8 @@ pub(crate) enum HierarchyCommand {
         table: PathBuf,
         /// The column
         column: String,
-        /// `mask`, `mask:left`, `dates`, `intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]]` or a .toml tree
+        /// `mask`, `mask:left`, `dates`, `intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]]`, `mdr`, `mdr:none`, `mdr:LOW,HIGH` or a
+        /// .toml tree
         #[arg(long, value_name = "HIERARCHY")]
         kind: String,
         /// The file [default: standard output]
@@ -409,9 +414,15 @@ pub(crate) enum HierarchyCommand {
     },
     /// Show a hierarchy as a tree
     Show {
-        /// The hierarchy file
+        /// The hierarchy file; with --table also `mask`, `dates`, `intervals:WIDTH` or `mdr`
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
+        /// A table whose values the hierarchy is made of
+        #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, requires = "column")]
+        table: Option<PathBuf>,
+        /// The column of the table
+        #[arg(long, value_name = "COLUMN", requires = "table")]
+        column: Option<String>,
         /// How many levels below the root to show
         #[arg(long, value_name = "LEVELS", default_value_t = 3)]
         depth: usize,

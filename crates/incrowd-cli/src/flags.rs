@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::core::{HierarchySpec, Kind, Labels, schema};
+use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
     self, Categories, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, Publish,
@@ -101,6 +102,14 @@ impl Typed {
                     .help("write --domain age=0:120"));
             };
             job_spec(job, "--domain", column, false)?.domain = Some((lo, hi));
+        }
+        for (column, word) in pairs("--weight", &args.weight)? {
+            let weight = word.trim().parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0);
+            let Some(weight) = weight else {
+                return Err(Error::job(format!("--weight {column}={word}: not a number from 0 on"))
+                    .help("write --weight age=2"));
+            };
+            job_spec(job, "--weight", column, false)?.weight = Some(weight);
         }
         if let Some(directory) = &args.hierarchies {
             hierarchies(job, directory)?;
@@ -367,13 +376,34 @@ fn values(flag: &str, given: &[String], known: &[incrowd::Param]) -> Result<Vec<
     Ok(values)
 }
 
-/// Reads `mask`, `mask:left`, `dates`, `intervals:5,3,2,0`, or the name of a file.
+/// The bounds of `mdr:20,60` or `mdr:2020-01-01,2020-12-31`.
+fn bounds(text: &str) -> Option<Outliers> {
+    let end = |text: &str| {
+        let date = || incrowd::core::number::parse_date(text).map(f64::from);
+        incrowd::core::number::parse_number(text).map(|n| n.as_f64()).or_else(date)
+    };
+    let (lo, hi) = text.split_once(',')?;
+    Some(Outliers::Bounds(end(lo)?, end(hi)?))
+}
+
+/// Reads `mask`, `mask:left`, `dates`, `intervals:5,3,2,0`, `mdr`, `mdr:20,60`, or the name of a file.
 pub(crate) fn hierarchy(word: &str) -> Result<HierarchySpec> {
     let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
     match (kind, rest) {
         ("mask", "" | "right") => Ok(HierarchySpec::Mask(mask::Mask { char: '*', from: mask::From::Right })),
         ("mask", "left") => Ok(HierarchySpec::Mask(mask::Mask { char: '*', from: mask::From::Left })),
         ("dates", "") => Ok(HierarchySpec::Dates(Dates::all())),
+        ("mdr", rest) => {
+            let outliers = match rest {
+                "" | "2sigma" => Outliers::TwoSigma,
+                "none" => Outliers::None,
+                rest => bounds(rest).ok_or_else(|| {
+                    Error::job(format!("`{word}`: write mdr, mdr:none or mdr:LOW,HIGH"))
+                        .help("a job file can say more: hierarchy = { mdr = { factors = [1, 2, 4] } }")
+                })?,
+            };
+            Mdr::new(outliers, vec![1, 2, 4], Quantile::Cuts, None).map(HierarchySpec::Mdr)
+        }
         ("intervals", numbers) => {
             let parts: Option<Vec<f64>> = numbers.split(',').map(|n| n.trim().parse().ok()).collect();
             let whole = |x: Option<&f64>, default: f64| {

@@ -4,6 +4,7 @@ use crate::domain::{Domain, Misfit};
 use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::group::{GroupSummary, Histogram};
+use crate::hierarchy::HierarchySpec;
 use crate::index::Code;
 use crate::partition::{Divided, Span};
 use crate::population::{Cell, Population};
@@ -19,6 +20,8 @@ pub struct Quasi {
     pub domain: Domain,
     /// How many steps the records' values lie below the root, added up.
     pub leaf_depth: u64,
+    /// How much its loss weighs against that of the others.
+    pub weight: f64,
 }
 
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
@@ -82,13 +85,20 @@ impl Dataset {
                     (0..column.texts.len() as u32).filter(|&code| used[i][code as usize]).collect();
                 let texts = old.iter().map(|&code| column.texts[code as usize].clone()).collect();
                 let kept = FoldedColumn { name: column.name.clone(), texts };
-                let built = Domain::build(&kept, spec, has_missing.then_some(missing));
+                let counts = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))).then(|| {
+                    let mut counts = vec![0; column.texts.len()];
+                    let codes = folded.codes.iter().skip(i).step_by(width);
+                    codes.zip(&folded.weights).for_each(|(&code, n)| counts[code as usize] += n);
+                    old.iter().map(|&code| counts[code as usize]).collect::<Vec<u64>>()
+                });
+                let missing = has_missing.then_some(missing);
+                let built = Domain::build_counted(&kept, spec, missing, counts.as_deref());
                 let (domain, codes) = built.map_err(|mut misfit| {
                     misfit.code = misfit.code.map(|code| old[code as usize]);
                     EncodeError { column: i, misfit }
                 })?;
                 old.iter().zip(codes).for_each(|(&old, code)| map[old as usize] = code);
-                lines.push(Quasi { name: column.name.clone(), domain, leaf_depth: 0 });
+                lines.push(Quasi { name: column.name.clone(), domain, leaf_depth: 0, weight: spec.weight() });
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
@@ -121,21 +131,62 @@ impl Dataset {
             }
         }
         let weights = folded.weights;
-        for (q, line) in lines.iter_mut().enumerate() {
+        let mut data = Dataset { quasi: lines, sensitive, codes, weights, records, population: None };
+        data.count_depths();
+        Ok(data)
+    }
+
+    /// How many steps the records' values lie below the roots.
+    fn count_depths(&mut self) {
+        let Dataset { quasi, sensitive, codes, weights, records, .. } = self;
+        let width = quasi.len() + sensitive.len();
+        for (q, line) in quasi.iter_mut().enumerate() {
             let depth = |code: u32| line.domain.level_depth(Code(code), 0) as u64;
             let depths: Vec<u64> = (0..line.domain.leaves()).map(depth).collect();
             line.leaf_depth = match depths.first() {
-                Some(&same) if depths.iter().all(|&depth| depth == same) => records * same,
+                Some(&same) if depths.iter().all(|&depth| depth == same) => *records * same,
                 _ => codes
                     .iter()
                     .skip(q)
                     .step_by(width)
-                    .zip(&weights)
+                    .zip(weights.iter())
                     .map(|(&c, n)| n * depths[c as usize])
                     .sum(),
             };
         }
-        Ok(Dataset { quasi: lines, sensitive, codes, weights, records, population: None })
+    }
+
+    /// The table with other lines that have the same leaves in the same order, such as a tree over numbers. A population must
+    /// be placed anew.
+    #[must_use]
+    pub fn with_domains(mut self, domains: Vec<Domain>) -> Dataset {
+        for (quasi, domain) in self.quasi.iter_mut().zip(domains) {
+            debug_assert_eq!(quasi.domain.leaves(), domain.leaves());
+            quasi.domain = domain;
+        }
+        self.population = None;
+        self.count_depths();
+        self
+    }
+
+    /// How many records have each leaf of a quasi-identifier.
+    pub fn leaf_counts(&self, quasi: usize) -> Vec<u64> {
+        let mut counts = vec![0; self.quasi[quasi].domain.leaves() as usize];
+        for row in 0..self.rows() {
+            counts[self.quasi_codes(row)[quasi] as usize] += self.weights[row];
+        }
+        counts
+    }
+
+    /// A table of rows that are encoded already.
+    pub(crate) fn from_rows(
+        quasi: Vec<Quasi>,
+        sensitive: Vec<Sensitive>,
+        codes: Vec<u32>,
+        weights: Vec<u64>,
+    ) -> Dataset {
+        let records = weights.iter().sum();
+        Dataset { quasi, sensitive, codes, weights, records, population: None }
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are

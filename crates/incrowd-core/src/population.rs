@@ -159,7 +159,9 @@ impl Population {
                 // A level's cells lie so many steps below the root, or are leaves: only the ancestor that is one of them
                 // covers what is below `lowest` and on no leaf.
                 let steps = tree.height().saturating_sub(level);
-                (steps <= tree.depth(lowest)).then(|| tree.span(lowest).0)
+                // The cell of outliers stands directly below the root and for itself on every level.
+                let cell = tree.grid().is_some() && tree.children(lowest).is_empty();
+                (cell || steps <= tree.depth(lowest)).then(|| tree.span(lowest).0)
             }
             _ => None,
         };
@@ -205,6 +207,14 @@ fn places(
             let place = |text: &String| line.code(text).map_or(Place::Outside, Place::Leaf);
             let mut places: Vec<Place> = column.texts.iter().map(place).collect();
             places[MISSING as usize] = line.code(missing).map_or(Place::Outside, Place::Leaf);
+            Ok(places)
+        }
+        Domain::Taxonomy(tree) if tree.grid().is_some() => {
+            let place = |text: &String| tree.cell_of(text).map_or(Place::Outside, Place::Below);
+            let known = |text: &String| crate::hierarchy::mdr::leaf(text).and_then(|leaf| tree.code(&leaf));
+            let place = |text: &String| known(text).map_or_else(|| place(text), Place::Leaf);
+            let mut places: Vec<Place> = column.texts.iter().map(place).collect();
+            places[MISSING as usize] = tree.code(missing).map_or(Place::Outside, Place::Leaf);
             Ok(places)
         }
         Domain::Taxonomy(tree) => {

@@ -42,6 +42,15 @@ pub struct ColumnSpec {
     pub labels: Labels,
     /// The range that counts as the whole domain of a numeric column, if not that of the data.
     pub domain: Option<(f64, f64)>,
+    /// How much the loss of this column weighs against that of the others, if not 1.
+    pub weight: Option<f64>,
+}
+
+impl ColumnSpec {
+    /// How much the column's loss weighs.
+    pub fn weight(&self) -> f64 {
+        self.weight.unwrap_or(1.0)
+    }
 }
 
 /// How the values of a sensitive column relate to each other, for models that ask. What is not stated is decided from the
@@ -111,6 +120,19 @@ impl Schema {
                 .help("name the columns that could be linked with other sources: role = \"quasi\", or --quasi age,sex,zip"));
         }
         Ok(schema)
+    }
+
+    /// The same roles, with the hierarchy of a quasi-identifier as it turned out to be.
+    #[must_use]
+    pub fn with_hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Schema {
+        for (name, role) in &mut self.columns {
+            if let Role::Quasi(spec) = role
+                && name == column
+            {
+                spec.hierarchy = Some(hierarchy.clone());
+            }
+        }
+        self
     }
 
     /// All columns with their roles, in the table's order.

@@ -3,7 +3,7 @@
 use crate::categories::Categories;
 use crate::domain::Misfit;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Taxonomy, intervals::not_numeric};
+use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
 use crate::index::Code;
 use crate::number::{looks_like_date, looks_numeric, parse_date, parse_number};
 use crate::schema::{Kind, Publish, SensitiveSpec};
@@ -47,6 +47,15 @@ impl Sensitive {
         let hierarchy = spec.and_then(|s| s.hierarchy.as_ref());
         let hierarchy = match hierarchy {
             None => None,
+            Some(HierarchySpec::Mdr(_)) => {
+                let error = Error::job(format!(
+                    "the sensitive column `{name}` cannot have the hierarchy `mdr`, which is for what is published in intervals"
+                ));
+                return Err(error
+                    .help("use { intervals = { width = 5 } }")
+                    .at(format!("columns.{name}.hierarchy"))
+                    .into());
+            }
             Some(spec) => {
                 let present: Vec<&str> =
                     values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();

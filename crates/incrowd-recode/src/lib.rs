@@ -9,15 +9,17 @@
 pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;
+pub mod optimized;
 pub mod suppress;
 
 use std::fmt::Debug;
 
 use incrowd_core::model::{BoundModel, Promise};
-use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
+use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD];
+pub const ALGORITHMS: &[&Card] =
+    &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD, &optimized::CARD];
 
 /// An algorithm's entry in the list.
 pub struct Card {
@@ -67,7 +69,13 @@ pub trait Algorithm: Debug + Send + Sync {
         progress: &dyn Progress,
     ) -> Result<Recoding> {
         let partition = self.recode(data, models, suppressible, progress)?;
-        Ok(Recoding { partition, search: None })
+        Ok(Recoding::new(partition))
+    }
+
+    /// The table as the algorithm wants it, before models are bound to it: lines may be replaced by others with the same
+    /// leaves.
+    fn prepare(&self, data: Dataset) -> Result<Dataset> {
+        Ok(data)
     }
 }
 
@@ -78,6 +86,17 @@ pub struct Recoding {
     pub partition: Partition,
     /// What a search over levels found; for the data owner only.
     pub search: Option<full_domain::SearchReport>,
+    /// What trial runs found; for the data owner only.
+    pub trials: Option<optimized::TrialReport>,
+    /// The lines the groups are published with, if not those of the table. They have the same leaves.
+    pub domains: Option<Vec<Domain>>,
+}
+
+impl Recoding {
+    /// A partition about which nothing else is known.
+    pub fn new(partition: Partition) -> Recoding {
+        Recoding { partition, search: None, trials: None, domains: None }
+    }
 }
 
 /// An algorithm as a job names it.

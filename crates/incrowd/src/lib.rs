@@ -29,6 +29,7 @@ pub mod job;
 pub mod profile;
 
 mod attack;
+mod grid;
 mod manifest;
 mod measure;
 mod pipeline;
@@ -49,7 +50,7 @@ pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure, measure_utility};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
-pub use setup::{Setup, column_values};
+pub use setup::{Setup, column_counts, column_values};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
 pub use verify::{Checked, verify, with_roles_of_manifest};
 

@@ -11,6 +11,7 @@ use incrowd_core::{Error, HierarchySpec, Publish, Result, Role, Value};
 use incrowd_engine::Pending;
 use serde_json::{Map, Value as Json, json};
 
+use crate::grid::grid_json;
 use crate::job::{Job, OnMissing, Order, Suppressed};
 use crate::setup::Setup;
 
@@ -176,12 +177,23 @@ fn role_json(role: &Role) -> Json {
         HierarchySpec::Mask(_) => "mask",
         HierarchySpec::Intervals(_) => "intervals",
         HierarchySpec::Dates(_) => "dates",
+        HierarchySpec::Mdr(_) => "mdr",
     });
     if let Some(hierarchy) = hierarchy {
         object.insert("hierarchy".into(), json!(hierarchy));
     }
     if labels == Labels::Star {
         object.insert("labels".into(), json!("star"));
+    }
+    if let Role::Quasi(spec) = role {
+        if let Some(HierarchySpec::Mdr(mdr)) = &spec.hierarchy
+            && let Some(grid) = mdr.grid()
+        {
+            object.insert("mdr".into(), grid_json(grid));
+        }
+        if let Some(weight) = spec.weight {
+            object.insert("weight".into(), json!(weight));
+        }
     }
     if let Role::Sensitive(spec) = role {
         // Whoever judges the release needs the categories, and they are a list of policy, not of people.

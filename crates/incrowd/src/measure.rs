@@ -9,6 +9,7 @@ use incrowd_core::{Error, Folded, MISSING, Progress, Result};
 use incrowd_engine::{Embedded, Engine, Source};
 use serde_json::Value as Json;
 
+use crate::grid::grids_of_manifest;
 use crate::job::{Job, ModelJob, RoleName};
 use crate::manifest::{default_path, metrics_json};
 use crate::release::delimiter;
@@ -143,7 +144,7 @@ fn roles_from_manifest(job: &mut Job, release: &Path) -> Result<()> {
             .help("use --quasi age,sex,zip, or --job with the job file the release was made with"));
     };
     for (name, column) in columns {
-        if let Some(hierarchy) = column["hierarchy"].as_str() {
+        if let Some(hierarchy) = column["hierarchy"].as_str().filter(|h| *h != "mdr") {
             return Err(Error::job(format!(
                 "column `{name}` was generalized with a hierarchy ({hierarchy})"
             ))
@@ -151,6 +152,8 @@ fn roles_from_manifest(job: &mut Job, release: &Path) -> Result<()> {
         }
         let role = RoleName::ALL.iter().find(|(word, _)| column["role"] == *word).map(|(_, role)| *role);
         job.set_role(name, role.unwrap_or_default());
+        job.column_mut(name).spec.weight = column["weight"].as_f64().filter(|weight| *weight >= 0.0);
     }
-    Ok(())
+    // A tree of regular intervals is told by the manifest itself.
+    grids_of_manifest(job, &manifest)
 }

@@ -10,13 +10,14 @@ use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progre
 use incrowd_engine::{Engine, Format, Output, Pending};
 use incrowd_recode::Recoding;
 use incrowd_recode::full_domain::SearchReport;
+use incrowd_recode::optimized::TrialReport;
 use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::Release;
-use crate::search::{levels_json, search_json};
+use crate::search::{levels_json, search_json, trials_json};
 use crate::setup::{self, Setup};
 
 /// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
@@ -38,6 +39,8 @@ pub struct Report {
     pub missing: Vec<(String, u64)>,
     /// What a search over levels found.
     pub search: Option<SearchReport>,
+    /// What trial runs found.
+    pub trials: Option<TrialReport>,
 }
 
 impl Report {
@@ -47,6 +50,9 @@ impl Report {
         if let Some(search) = &self.search {
             answer["private"] = json!({ "search": search_json(search) });
         }
+        if let Some(trials) = &self.trials {
+            answer["private"] = json!({ "trials": trials_json(trials) });
+        }
         answer
     }
 }
@@ -55,7 +61,7 @@ impl Report {
 /// is put in place and nothing is left behind.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let mut engine = setup::open(&job.input)?;
-    let setup = Setup::new(job, engine.columns())?;
+    let mut setup = Setup::new(job, engine.columns())?;
     let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
         Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
         Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
@@ -73,6 +79,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 
     progress.step("encoding", None);
     let data = setup.encode(folded, &engine)?;
+    setup.settle(&data);
     let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
     let population = setup::population(job, &quasi, &setup.promises, progress)?;
     let data = setup.with_population(data, population.as_ref())?;
@@ -81,7 +88,12 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-    let Recoding { partition, search } = recoding;
+    let Recoding { partition, search, trials, domains } = recoding;
+    let data = match domains {
+        Some(domains) => data.with_domains(domains),
+        None => data,
+    };
+    setup.settle(&data);
     let levels = levels_json(&data, &partition);
     let data = data.divided(partition.divided());
     let starred = starred(&data, &partition);
@@ -112,7 +124,17 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search })
+    Ok(Report {
+        manifest,
+        records,
+        distinct_rows,
+        verification,
+        tally,
+        dropped_columns,
+        missing,
+        search,
+        trials,
+    })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
@@ -158,11 +180,11 @@ fn recoding(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, search } = recode(allowed)?;
+    let Recoding { partition, search, trials, domains } = recode(allowed)?;
     let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, search }),
+        settled => settled.map(|partition| Recoding { partition, search, trials, domains }),
     }
 }
 

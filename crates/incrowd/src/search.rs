@@ -2,6 +2,7 @@
 
 use incrowd_core::{Dataset, Partition};
 use incrowd_recode::full_domain::{FoundNode, SearchReport};
+use incrowd_recode::optimized::{KeptRun, SingleWidth, Trial, TrialReport};
 use serde_json::{Map, Value as Json, json};
 
 /// The published level of each quasi-identifier, if every cell of it is at the same one.
@@ -26,5 +27,27 @@ pub(crate) fn search_json(report: &SearchReport) -> Json {
         "satisfying": report.satisfying,
         "best": node(&report.best),
         "minimal": report.minimal.iter().map(node).collect::<Vec<_>>(),
+    })
+}
+
+/// What trial runs found. It tells what other releases would have cost, so it is not for the public.
+pub(crate) fn trials_json(report: &TrialReport) -> Json {
+    let trial = |trial: &Trial| json!({ "column": trial.column, "ncp": trial.rate, "ncp_if_published": trial.published });
+    let width = |w: &SingleWidth| {
+        let SingleWidth { column, width, before, after } = w;
+        json!({ "column": column, "width": width, "ncp_before": before, "ncp_after": after })
+    };
+    json!({
+        "priority": report.priority,
+        "trials": report.trials.iter().map(trial).collect::<Vec<_>>(),
+        "median_trials": report.median_trials.iter().map(trial).collect::<Vec<_>>(),
+        "order": report.order,
+        "final": report.last,
+        "kept": match &report.kept {
+            KeptRun::Last => json!({ "run": "final" }),
+            KeptRun::Trial(column) => json!({ "run": "trial", "column": column }),
+        },
+        "runs": report.runs,
+        "single_width": report.single_width.iter().map(width).collect::<Vec<_>>(),
     })
 }

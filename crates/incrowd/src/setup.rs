@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use incrowd_core::dataset::EncodeError;
+use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::model::{Need, Promise};
 use incrowd_core::{
-    Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role, Schema, SensitiveSpec,
+    Dataset, Domain, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish, Result, Role,
+    Schema, SensitiveSpec,
 };
 use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
 use incrowd_recode::Method;
@@ -188,6 +190,11 @@ impl Setup {
                 .at(format!("columns.{name}.publish_sa")));
             }
         }
+        if schema.quasi().all(|(_, spec)| spec.weight() == 0.0) {
+            return Err(Error::job("every quasi-identifier has the weight 0")
+                .help("a weight says how much the loss of a column counts against that of the others")
+                .at("columns"));
+        }
         let missing = job.input.missing.clone();
         let keep_missing = job.input.on_missing == OnMissing::Keep;
         Ok(Setup { schema, promises, method, dropped, missing, keep_missing })
@@ -254,7 +261,7 @@ impl Setup {
         for (column, spec) in folded.columns[specs.len()..].iter_mut().zip(&sensitive) {
             as_published(column, spec);
         }
-        Dataset::encode(folded, &specs, &sensitive, self.missing_label()).map_err(|failed| {
+        let data = Dataset::encode(folded, &specs, &sensitive, self.missing_label()).map_err(|failed| {
             let name = &names[failed.column];
             let error = failed.misfit.error;
             let text = failed.misfit.code.map(|code| texts[failed.column][code as usize].as_str());
@@ -263,7 +270,20 @@ impl Setup {
                 Some(place) => with_place(&error, &place).at(format!("columns.{name}")),
                 None => error.at(format!("columns.{name}")),
             }
-        })
+        })?;
+        self.method.algorithm.prepare(data)
+    }
+
+    /// Keeps the trees of regular intervals that were made from the records, so that the release is read on the very same.
+    pub(crate) fn settle(&mut self, data: &Dataset) {
+        for quasi in data.quasi() {
+            if let Domain::Taxonomy(tree) = &quasi.domain
+                && let Some(grid) = tree.grid()
+            {
+                let hierarchy = HierarchySpec::Mdr(Mdr::of_grid(grid.clone()));
+                self.schema = self.schema.clone().with_hierarchy(&quasi.name, hierarchy);
+            }
+        }
     }
 
     /// Places the population on the lines of the table.
@@ -311,6 +331,11 @@ fn with_place(error: &Error, place: &str) -> Error {
 
 /// The distinct values of one column of a table, those that count as missing left out.
 pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
+    Ok(column_counts(input, column, progress)?.into_iter().map(|(value, _)| value).collect())
+}
+
+/// The same, each with the number of records that have it.
+pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<(String, u64)>> {
     let mut engine = open(input)?;
     let spec = FoldSpec {
         columns: vec![column.to_owned()],
@@ -319,5 +344,8 @@ pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Re
         replay: false,
     };
     let folded = engine.fold(&spec, progress)?;
-    Ok(folded.columns.into_iter().flat_map(|c| c.texts.into_iter().skip(1)).collect())
+    let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];
+    folded.codes.iter().zip(&folded.weights).for_each(|(&code, n)| counts[code as usize] += n);
+    let texts = folded.columns.into_iter().flat_map(|c| c.texts);
+    Ok(texts.zip(counts).skip(1).collect())
 }

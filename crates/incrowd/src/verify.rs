@@ -8,6 +8,7 @@ use incrowd_core::{Categories, ColumnSpec, Error, Kind, Progress, Publish, Resul
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
+use crate::grid::grids_of_manifest;
 use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
 use crate::release::{Asked, delimiter, judge, read};
@@ -190,6 +191,7 @@ fn roles_of_manifest(job: &mut Job, manifest: &Json) -> Result<()> {
 pub(crate) fn with_manifest(job: &Job, manifest: &Json) -> Result<Job> {
     let mut job = job.clone();
     roles_of_manifest(&mut job, manifest)?;
+    grids_of_manifest(&mut job, manifest)?;
     if job.models.is_empty()
         && let Some(models) = manifest["models"].as_array()
     {

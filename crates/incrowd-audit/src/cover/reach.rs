@@ -2,6 +2,7 @@
 
 use incrowd_core::cell::parse_set;
 use incrowd_core::domain::{Numbers, ReadCell};
+use incrowd_core::hierarchy::mdr::Unit;
 use incrowd_core::number::{looks_like_date, looks_numeric, parse_date, parse_number};
 use incrowd_core::{
     ColumnSpec, Domain, Error, FoldedColumn, HierarchySpec, Kind, Labels, MISSING, Result, Taxonomy,
@@ -54,7 +55,8 @@ impl Line {
         table: &FoldedColumn,
         missing: &str,
     ) -> Result<Line> {
-        let kind = spec.kind.unwrap_or_else(|| sniff(release, missing));
+        let (kind, spec) = regular(spec, release, missing);
+        let spec = &spec;
         let fitting = fitting(spec, kind, table)?;
         let empty = table.texts.len() == 1;
         if fitting.is_empty() && !empty {
@@ -95,6 +97,20 @@ impl Line {
     }
 }
 
+/// What a column holds. The cells of regular intervals are read on their grid where that is known, else as the ranges of
+/// numbers or dates they are.
+fn regular(spec: &ColumnSpec, release: &FoldedColumn, missing: &str) -> (Kind, ColumnSpec) {
+    let kind = || spec.kind.unwrap_or_else(|| sniff(release, missing));
+    match &spec.hierarchy {
+        Some(HierarchySpec::Mdr(mdr)) => match mdr.grid() {
+            Some(grid) if grid.unit == Unit::Dates => (Kind::Date, spec.clone()),
+            Some(_) => (Kind::Numeric, spec.clone()),
+            None => (kind(), ColumnSpec { hierarchy: None, ..spec.clone() }),
+        },
+        _ => (kind(), spec.clone()),
+    }
+}
+
 /// The kind of a column nobody stated: what its cells are made of. The other table is not asked, since a few odd values
 /// in it must not change how the release is read.
 pub(super) fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
@@ -124,6 +140,8 @@ fn fitting(spec: &ColumnSpec, kind: Kind, table: &FoldedColumn) -> Result<Vec<u3
     };
     let fits = |text: &str| match (&taxonomy, &spec.hierarchy, kind) {
         (Some(taxonomy), ..) => taxonomy.code(text).is_some(),
+        (_, Some(HierarchySpec::Mdr(_)), Kind::Numeric) => parse_number(text).is_some(),
+        (_, Some(HierarchySpec::Mdr(_)), _) => parse_number(text).is_none() && parse_date(text).is_some(),
         (_, Some(h), _) => !h.is_canonical() || h.canonical(text).is_some(),
         (.., Kind::Numeric) => parse_number(text).is_some(),
         (.., Kind::Date) => parse_date(text).is_some(),

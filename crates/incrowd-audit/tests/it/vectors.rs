@@ -37,6 +37,7 @@ fn domains(vectors: &Value) -> Vec<Quasi> {
                 name: (*name).to_owned(),
                 domain: Domain::build(&column, &spec, None).unwrap().0,
                 leaf_depth: 0,
+                weight: 1.0,
             }
         })
         .collect()
@@ -92,6 +93,11 @@ fn the_penalty_of_every_cell_of_the_ncp_vectors() {
         }
     }
     assert_eq!(cases.len(), 5);
+    let mut heavy = domains;
+    heavy.iter_mut().for_each(|quasi| quasi.weight = vectors["weights"][&quasi.name].as_f64().unwrap());
+    let records: Vec<_> = cases.iter().map(|case| row(&case["row"])).collect();
+    let tally = tally(&folded(&NAMES, &records), &heavy, 0).unwrap();
+    assert!(close(metric("weighted_ncp", &tally), &vectors["weighted_rate"]));
     assert!((weighted - vectors["weighted_total"].as_f64().unwrap()).abs() < 1e-8, "{weighted}");
 }
 

@@ -22,12 +22,15 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
-        if report.search.is_some() {
+        if report.search.is_some() || report.trials.is_some() {
             say!("may be published\n");
         }
         print(&report, &path.unwrap_or_default());
         if let Some(search) = &report.search {
             super::search_print::print(&report, search);
+        }
+        if let Some(trials) = &report.trials {
+            super::trials_print::print(trials);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -92,12 +95,20 @@ pub(crate) fn print(report: &Report, path: &str) {
         metric("information_loss_per_column"),
         metric("average_class_size")
     );
+    if report.tally.columns.iter().any(|column| column.weight != 1.0) {
+        say!("         NCP {:.4} with the weights of the job", metric("weighted_ncp"));
+    }
     let columns =
         report.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, report.tally.column_ncp(c)));
     say!("         {}", columns.collect::<Vec<_>>().join("   "));
     if let Some(levels) = report.manifest.content["algorithm"]["levels"].as_object() {
         let levels = levels.iter().map(|(column, level)| format!("{column} {level}"));
         say!("levels   {}", levels.collect::<Vec<_>>().join("   "));
+    }
+    for (name, column) in report.manifest.content["job"]["columns"].as_object().into_iter().flatten() {
+        if let Some(line) = super::trials_print::intervals(name, &column["mdr"]) {
+            say!("{line}");
+        }
     }
     say!("manifest {}", report.manifest.path.display());
 }

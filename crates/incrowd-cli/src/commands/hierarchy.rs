@@ -24,7 +24,13 @@ pub(crate) fn run(args: &HierarchyArgs, talk: Talk) -> Result<ExitCode, Failure>
         HierarchyCommand::Lint { file, table, column } => {
             lint_file(file, table.as_deref().zip(column.as_deref()), talk)
         }
-        HierarchyCommand::Show { file, depth, most } => show(file, *depth, *most, talk),
+        HierarchyCommand::Show { file, table, column, depth, most } => {
+            let taxonomy = match table.as_deref().zip(column.as_deref()) {
+                Some((table, column)) => made(table, column, &file.to_string_lossy(), talk),
+                None => hierarchy_from_path(file).and_then(|spec| spec.build("", &[])),
+            };
+            taxonomy.map(|taxonomy| show(&taxonomy, *depth, *most, talk))
+        }
     }
     .map_err(Failure::from)
 }
@@ -35,21 +41,13 @@ fn values(table: &Path, column: &str, talk: Talk) -> Result<Vec<String>> {
 }
 
 fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Talk) -> Result<ExitCode> {
-    let spec = flags::hierarchy(kind)?;
     let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if output.is_some_and(|path| same(path, table) || same(path, Path::new(kind))) {
         return Err(
             Error::job("the output is a file this is made from").help("write the hierarchy to another file")
         );
     }
-    let values = values(table, column, talk)?;
-    let values: Vec<&str> = values.iter().map(String::as_str).collect();
-    let taxonomy = spec.build(column, &values)?;
-    let absent =
-        lint::missing_values(&taxonomy, values.iter().copied().filter(|v| spec.canonical(v).is_none()));
-    if absent > 0 {
-        return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
-    }
+    let taxonomy = made(table, column, kind, talk)?;
     if let Some(path) = output {
         incrowd::write_file(path, arx::write(&taxonomy).as_bytes())?;
     }
@@ -62,6 +60,22 @@ fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Ta
         say_raw(&arx::write(&taxonomy));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The hierarchy of a column, made from its values where it is a recipe.
+fn made(table: &Path, column: &str, kind: &str, talk: Talk) -> Result<Taxonomy> {
+    let spec = flags::hierarchy(kind)?;
+    let input = Input { paths: vec![table.to_owned()], ..Input::default() };
+    let counted = incrowd::column_counts(&input, column, &Bar::new(talk))?;
+    let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
+    let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
+    let taxonomy = spec.build_counted(column, &values, Some(&counts), None)?;
+    let absent =
+        lint::missing_values(&taxonomy, values.iter().copied().filter(|v| spec.canonical(v).is_none()));
+    if absent > 0 {
+        return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
+    }
+    Ok(taxonomy)
 }
 
 fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<ExitCode> {
@@ -108,11 +122,10 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
 
-fn show(file: &Path, depth: usize, most: usize, talk: Talk) -> Result<ExitCode> {
-    let taxonomy = hierarchy_from_path(file)?.build("", &[])?;
+fn show(taxonomy: &Taxonomy, depth: usize, most: usize, talk: Talk) -> ExitCode {
     if talk.json {
-        talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
-        return Ok(ExitCode::SUCCESS);
+        talk.print_json(&tree_json(taxonomy, taxonomy.root()));
+        return ExitCode::SUCCESS;
     }
     say!(
         "{}   {} values, {} levels",
@@ -120,8 +133,8 @@ fn show(file: &Path, depth: usize, most: usize, talk: Talk) -> Result<ExitCode> 
         taxonomy.leaves(),
         taxonomy.height() + 1
     );
-    branches(&taxonomy, taxonomy.root(), depth, most, "");
-    Ok(ExitCode::SUCCESS)
+    branches(taxonomy, taxonomy.root(), depth, most, "");
+    ExitCode::SUCCESS
 }
 
 fn branches(taxonomy: &Taxonomy, node: NodeId, depth: usize, most: usize, indent: &str) {
@@ -131,7 +144,8 @@ fn branches(taxonomy: &Taxonomy, node: NodeId, depth: usize, most: usize, indent
     let children = taxonomy.children(node);
     for (i, &child) in children.iter().take(most).enumerate() {
         let last = i + 1 == children.len();
-        let inner = !taxonomy.children(child).is_empty();
+        // The finest cells of regular intervals have values, though no children.
+        let inner = !taxonomy.children(child).is_empty() || taxonomy.grid().is_some();
         let count = if inner { format!("   ({})", taxonomy.width(child)) } else { String::new() };
         say!("{indent}{}{}{count}", if last { "└─ " } else { "├─ " }, taxonomy.label(child));
         branches(taxonomy, child, depth - 1, most, &format!("{indent}{}", if last { "   " } else { "│  " }));

@@ -38,6 +38,28 @@ fn intervals_widen_by_their_factor() {
 }
 
 #[test]
+fn regular_intervals_are_made_from_the_range() {
+    let room = room();
+    let built = "3;3;[3, 4];[3, 6];*\n17;17;[17, 18];[15, 18];*\n19;19;[19, 20];[19, 20];*\n51;[21, 51];[21, 51];[21, 51];*\n";
+    let done = room.does("hierarchy build t.csv age --kind mdr:3,20");
+    assert_eq!(done.stdout, built);
+    room.does("hierarchy build t.csv age --kind mdr:none").prints(&["3;[3, 4];[3, 6];[3, 10];*\n"]);
+    let shown = room.does("hierarchy show mdr:3,20 --table t.csv --column age");
+    shown.prints(&["*   4 values, 4 levels", "├─ [3, 6]   (1)", "└─ [21, 51]   (1)"]);
+    let born = room.does("hierarchy show mdr --table t.csv --column born");
+    born.prints(&["[1980-01-01, ", "2001-03-05"]);
+    let json = room.does("hierarchy show mdr:none --table t.csv --column age --json").json();
+    assert_eq!(json["label"], "*");
+    room.refuses("hierarchy show mdr --table t.csv --column country")
+        .exits(2)
+        .says(&["neither a number nor a date"]);
+    room.refuses("hierarchy build t.csv age --kind mdr:a,b").exits(2).says(&["mdr:LOW,HIGH"]);
+    room.refuses("hierarchy build t.csv age --kind mdr:60,70")
+        .exits(2)
+        .says(&["no value between the bounds"]);
+}
+
+#[test]
 fn dates_become_months_quarters_years_and_decades() {
     let done = room().does("hierarchy build t.csv born --kind dates");
     done.prints(&["1999-12-31;1999-12;1999-Q4;1999;1990s;*\n", "1980-01-01;1980-01;1980-Q1;1980;1980s;*\n"]);

@@ -12,7 +12,7 @@ pub use read::ReadCell;
 
 use crate::error::{Error, Result};
 use crate::folded::{FoldedColumn, MISSING};
-use crate::hierarchy::Taxonomy;
+use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::index::Code;
 use crate::number::{looks_like_date, looks_numeric};
 use crate::schema::{ColumnSpec, Kind, Labels};
@@ -31,7 +31,7 @@ pub enum Domain {
 /// How an interval of leaves can be divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// It is a single leaf.
+    /// It is a single leaf, or a cell that is not divided any further.
     Whole,
     /// Between any two leaves.
     Anywhere,
@@ -62,19 +62,34 @@ impl Domain {
         spec: &ColumnSpec,
         missing: Option<&str>,
     ) -> Result<(Domain, Vec<Code>), Misfit> {
+        Domain::build_counted(column, spec, missing, None)
+    }
+
+    /// The same, told how many records have each code, for hierarchies that are made from the records.
+    pub fn build_counted(
+        column: &FoldedColumn,
+        spec: &ColumnSpec,
+        missing: Option<&str>,
+        counts: Option<&[u64]>,
+    ) -> Result<(Domain, Vec<Code>), Misfit> {
         let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
         let kind = spec.kind.unwrap_or_else(|| sniff(&values));
-        if spec.domain.is_some() && (spec.hierarchy.is_some() || kind == Kind::Text) {
+        let mdr = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_)));
+        if mdr && !values.is_empty() {
+            fits_kind(&column.name, spec.kind, &values)?;
+        }
+        if spec.domain.is_some() && !mdr && (spec.hierarchy.is_some() || kind == Kind::Text) {
             let name = &column.name;
             let error = Error::job(format!(
                 "column `{name}` has a stated domain, but is not published as numeric ranges"
             ))
-            .help("a domain goes with kind = \"numeric\" or \"date\" and no hierarchy")
+            .help("a domain goes with kind = \"numeric\" or \"date\" and no hierarchy, or with hierarchy = \"mdr\"")
             .at(format!("columns.{name}.domain"));
             return Err(error.into());
         }
         if let Some(hierarchy) = &spec.hierarchy {
-            let mut taxonomy = hierarchy.build(&column.name, &values).map_err(|error| {
+            let built = hierarchy.build_counted(&column.name, &values, counts.map(|c| &c[1..]), spec.domain);
+            let mut taxonomy = built.map_err(|error| {
                 let unfit = |v: &&str| hierarchy.is_canonical() && hierarchy.canonical(v).is_none();
                 Misfit { error, code: values.iter().position(unfit).map(|i| i as u32 + 1) }
             })?;
@@ -141,6 +156,9 @@ impl Domain {
             Domain::Numbers(line) => line.division(lo, hi),
             Domain::Taxonomy(taxonomy) => {
                 let children = taxonomy.children(taxonomy.common(lo, hi));
+                if children.is_empty() {
+                    return Division::Whole;
+                }
                 Division::Into(children.iter().map(|&child| taxonomy.span(child)).collect())
             }
             Domain::Labels(line) if line.labels() == Labels::Set => Division::Anywhere,
@@ -180,6 +198,24 @@ impl Domain {
             _ => format!("{:010}", lo.0),
         }
     }
+}
+
+/// Regular intervals are made of numbers and of dates, and told apart by how they are written.
+fn fits_kind(column: &str, kind: Option<Kind>, values: &[&str]) -> Result<()> {
+    let numbers = values.iter().all(|v| crate::number::parse_number(v).is_some());
+    let (message, help) = match kind {
+        Some(Kind::Text) => {
+            ("is text, which has no intervals", "leave out `kind`, or choose another hierarchy")
+        }
+        Some(Kind::Date) if numbers => {
+            ("holds dates that look like numbers", "regular intervals need dates written like 2021-03-05")
+        }
+        Some(Kind::Numeric) if !numbers => {
+            ("holds a value that is not a number", "list what counts as missing in [input] missing")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::input(format!("column `{column}` {message}")).help(help).at(format!("columns.{column}")))
 }
 
 /// Numbers if all are numbers, dates if all are dates, else text.

@@ -3,7 +3,9 @@
 use super::{Division, Misfit};
 use crate::error::Error;
 use crate::folded::FoldedColumn;
+use crate::hierarchy::Taxonomy;
 use crate::hierarchy::intervals::not_numeric;
+use crate::hierarchy::mdr::{self, Mdr, Unit};
 use crate::index::Code;
 use crate::number::{Number, date_of, parse_date, parse_number};
 use crate::schema::Kind;
@@ -112,6 +114,11 @@ impl NumberLine {
         self.numbers.len() as u32 + u32::from(self.missing.is_some())
     }
 
+    /// Whether there are no values but missing ones.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.len() == 0
+    }
+
     /// The values themselves.
     pub fn numbers(&self) -> &Numbers {
         &self.numbers
@@ -154,6 +161,22 @@ impl NumberLine {
         } else {
             Division::Anywhere
         }
+    }
+
+    /// The same line under a tree of regular intervals. `counts` says how many records have each leaf.
+    pub fn with_mdr(&self, column: &str, mdr: &Mdr, counts: &[u64]) -> crate::Result<Taxonomy> {
+        let unit = match self.numbers {
+            Numbers::Integers(_) => Unit::Integers,
+            Numbers::Reals(_) => Unit::Reals,
+            Numbers::Dates(_) => Unit::Dates,
+        };
+        let leaf = |i: usize| {
+            let code = Code(i as u32);
+            mdr::Leaf { label: self.numbers.text(code), x: self.numbers.at(code), count: counts[i] }
+        };
+        let leaves = (0..self.numbers.len()).map(leaf).collect();
+        let tree = mdr.tree(column, leaves, unit, Some(self.domain))?;
+        Ok(self.missing.as_ref().map_or_else(|| tree.clone(), |label| tree.clone().with_leaf(label)))
     }
 
     pub(super) fn label(&self, lo: Code, hi: Code) -> String {

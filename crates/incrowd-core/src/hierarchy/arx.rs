@@ -53,7 +53,10 @@ pub fn write(taxonomy: &Taxonomy) -> String {
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
     for code in 0..taxonomy.leaves() {
         let levels = 0..=taxonomy.height();
-        let path = levels.map(|level| taxonomy.label(taxonomy.at_level(crate::Code(code), level)));
+        // The values themselves are no level of a tree of regular intervals, but a file begins with them.
+        let value = taxonomy.grid().map(|_| taxonomy.label(taxonomy.leaf(crate::Code(code))));
+        let above = levels.map(|level| taxonomy.label(taxonomy.at_level(crate::Code(code), level)));
+        let path = value.into_iter().chain(above);
         out.write_record(path).expect("writing to memory does not fail");
     }
     String::from_utf8(out.into_inner().expect("writing to memory does not fail")).expect("labels are text")

@@ -145,7 +145,7 @@ impl Intervals {
 }
 
 /// The number rounded to twelve significant digits, so that 0.35 is not published as 0.35000000000000003.
-fn significant(x: f64) -> f64 {
+pub(super) fn significant(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
 }
 

@@ -8,6 +8,7 @@ pub mod dates;
 pub mod intervals;
 pub mod lint;
 pub mod mask;
+pub mod mdr;
 pub mod nested;
 mod taxonomy;
 
@@ -34,17 +35,31 @@ pub enum HierarchySpec {
     Intervals(intervals::Intervals),
     /// Day, month, quarter, year, decade.
     Dates(dates::Dates),
+    /// Regular intervals whose width follows from the column's range.
+    Mdr(mdr::Mdr),
 }
 
 impl HierarchySpec {
     /// Builds the taxonomy that covers `values`, the distinct texts of `column`.
     pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
+        self.build_counted(column, values, None, None)
+    }
+
+    /// The same, told how many records have each value and what the column's whole range is, for recipes that ask.
+    pub fn build_counted(
+        &self,
+        column: &str,
+        values: &[&str],
+        counts: Option<&[u64]>,
+        domain: Option<(f64, f64)>,
+    ) -> Result<Taxonomy> {
         let taxonomy = match self {
             HierarchySpec::Arx { name, text } => arx::read(name, text)?,
             HierarchySpec::Nested(tree) => tree.build()?,
             HierarchySpec::Mask(mask) => mask.build(values)?,
             HierarchySpec::Intervals(intervals) => intervals.build(column, values)?,
             HierarchySpec::Dates(dates) => dates.build(column, values)?,
+            HierarchySpec::Mdr(mdr) => mdr.build(column, values, counts, domain)?,
         };
         if taxonomy.leaves() == 0 {
             return Err(Error::input(format!("the hierarchy of column `{column}` has no leaves")));
@@ -54,7 +69,7 @@ impl HierarchySpec {
 
     /// Whether leaves have a canonical spelling.
     pub fn is_canonical(&self) -> bool {
-        matches!(self, HierarchySpec::Intervals(_) | HierarchySpec::Dates(_))
+        matches!(self, HierarchySpec::Intervals(_) | HierarchySpec::Dates(_) | HierarchySpec::Mdr(_))
     }
 
     /// The canonical spelling of a number or date, so that `07` finds the leaf `7`.
@@ -62,6 +77,7 @@ impl HierarchySpec {
         match self {
             HierarchySpec::Intervals(_) => intervals::leaf(text).map(|(label, _)| label),
             HierarchySpec::Dates(_) => dates::leaf(text).map(|(label, _)| label),
+            HierarchySpec::Mdr(_) => mdr::leaf(text),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::mdr::Grid;
 use crate::error::{Error, Result};
 use crate::index::{Code, NodeId};
 
@@ -35,6 +36,8 @@ pub struct Taxonomy {
     labels: HashMap<String, NodeId>,
     height: usize,
     extents: Option<Extents>,
+    /// The grid of a tree of regular intervals. The values are leaves then, but the finest that is published is a cell.
+    grid: Option<Grid>,
 }
 
 // Cells must not reach logs.
@@ -124,7 +127,7 @@ impl Taxonomy {
                 *entry = NodeId(i as u32);
             }
         }
-        Taxonomy { nodes, leaves, codes, labels, height, extents: None }
+        Taxonomy { nodes, leaves, codes, labels, height, extents: None, grid: None }
     }
 
     /// Gives the nodes a numeric meaning; information loss is then measured in widths instead of leaves.
@@ -140,10 +143,49 @@ impl Taxonomy {
         self.extents.as_ref()
     }
 
+    /// Makes the parents of the values the finest that is published.
+    #[must_use]
+    pub(super) fn with_grid(mut self, grid: Grid) -> Taxonomy {
+        self.grid = Some(grid);
+        self.height = self.height.saturating_sub(1).max(1);
+        self.hide_values();
+        self
+    }
+
+    /// A value below a cell is not published, so nothing that is read can be it.
+    fn hide_values(&mut self) {
+        for leaf in &self.leaves {
+            let node = &self.nodes[leaf.index()];
+            if let Some(parent) = node.parent.filter(|&parent| parent != ROOT)
+                && self.labels.get(&node.label) == Some(leaf)
+            {
+                if self.nodes[parent.index()].label == node.label {
+                    self.labels.insert(node.label.clone(), parent);
+                } else {
+                    self.labels.remove(&node.label);
+                }
+            }
+        }
+    }
+
+    /// The grid, if the tree is one of regular intervals.
+    pub fn grid(&self) -> Option<&Grid> {
+        self.grid.as_ref()
+    }
+
+    /// The finest node a leaf can be published as: itself, or its cell in a tree of regular intervals.
+    fn finest(&self, code: Code) -> NodeId {
+        let leaf = self.leaves[code.index()];
+        match self.nodes[leaf.index()].parent {
+            Some(cell) if self.grid.is_some() && cell != ROOT => cell,
+            _ => leaf,
+        }
+    }
+
     /// Adds a leaf directly below the root, last on the line. Used for missing values a hierarchy does not list.
     #[must_use]
     pub fn with_leaf(self, label: &str) -> Taxonomy {
-        let Taxonomy { mut nodes, height, extents, .. } = self;
+        let Taxonomy { mut nodes, height, extents, grid, .. } = self;
         let id = NodeId(nodes.len() as u32);
         nodes.push(Node {
             label: label.to_owned(),
@@ -158,6 +200,10 @@ impl Taxonomy {
             e.of_node.push((0.0, 0.0));
             e
         });
+        if grid.is_some() {
+            grown.grid = grid;
+            grown.hide_values();
+        }
         grown
     }
 
@@ -206,9 +252,12 @@ impl Taxonomy {
         self.nodes[node.index()].parent
     }
 
-    /// A node's children in leaf order.
+    /// A node's children in leaf order. The values in a cell of a tree of regular intervals are not its children.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
-        &self.nodes[node.index()].children
+        let children = &self.nodes[node.index()].children;
+        let is_leaf = |child: &NodeId| self.nodes[child.index()].children.is_empty();
+        let is_cell = self.grid.is_some() && node != ROOT && children.first().is_some_and(is_leaf);
+        if is_cell { &[] } else { children }
     }
 
     /// The first and the last leaf below a node.
@@ -225,7 +274,7 @@ impl Taxonomy {
 
     /// The lowest node that covers all leaves from `lo` to `hi`.
     pub fn common(&self, lo: Code, hi: Code) -> NodeId {
-        let mut node = self.leaves[lo.index()];
+        let mut node = self.finest(lo);
         while self.nodes[node.index()].last < hi.0 {
             // The root covers every leaf, so a parent exists until the loop ends.
             match self.nodes[node.index()].parent {
@@ -236,10 +285,10 @@ impl Taxonomy {
         node
     }
 
-    /// The node that stands for a leaf at a level: 0 is the leaf itself, [`Taxonomy::height`] the root. Where a branch
+    /// The node that stands for a leaf at a level: 0 is the leaf itself (or its finest cell), [`Taxonomy::height`] the root. Where a branch
     /// is shorter than the tree, the leaf stands for itself until its first ancestor.
     pub fn at_level(&self, code: Code, level: usize) -> NodeId {
-        let mut path = vec![self.leaves[code.index()]];
+        let mut path = vec![self.finest(code)];
         while let Some(parent) = self.nodes[path[path.len() - 1].index()].parent {
             path.push(parent);
         }
@@ -249,7 +298,7 @@ impl Taxonomy {
 
     /// Normalized certainty penalty of a node: 0 for a leaf; else its share of the leaves, or of the numeric domain.
     pub fn ncp(&self, node: NodeId) -> f64 {
-        if self.width(node) == 1 && self.children(node).is_empty() {
+        if self.width(node) == 1 && self.children(node).is_empty() && self.grid.is_none() {
             return 0.0;
         }
         if node == ROOT {

@@ -9,6 +9,7 @@ mod distortion;
 mod groups;
 mod information_loss;
 mod ncp;
+mod weighted_ncp;
 
 /// Every metric incrowd knows. A new metric is one file and one line here.
 pub const METRICS: &[&Card] = &[
@@ -18,6 +19,7 @@ pub const METRICS: &[&Card] = &[
     &average_class_size::CARD,
     &groups::CARD,
     &distortion::CARD,
+    &weighted_ncp::CARD,
 ];
 
 /// A metric's entry in the list.
@@ -39,7 +41,7 @@ impl std::fmt::Debug for Card {
 }
 
 /// What one quasi-identifier lost, summed over the published records.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ColumnTally {
     /// The column's name.
     pub name: String,
@@ -51,6 +53,14 @@ pub struct ColumnTally {
     pub depth: u64,
     /// How many steps the values of the original lie below the roots, added up over all its records.
     pub leaf_depth: u64,
+    /// How much the column's loss weighs against that of the others.
+    pub weight: f64,
+}
+
+impl Default for ColumnTally {
+    fn default() -> Self {
+        ColumnTally { name: String::new(), ncp: 0.0, loss: 0.0, depth: 0, leaf_depth: 0, weight: 1.0 }
+    }
 }
 
 /// What all metrics are computed from.

@@ -1,5 +1,6 @@
 //! The vocabulary against worked cases.
 
 mod intervals;
+mod mdr;
 mod models;
 mod taxonomy;

@@ -33,9 +33,6 @@ impl Ladder {
         }
         let used: Vec<Code> =
             (0..domain.leaves()).map(Code).filter(|code| counts[code.index()] > 0).collect();
-        let mut leaves = vec![0; counts.len()];
-        used.iter().enumerate().for_each(|(class, code)| leaves[code.index()] = class as u32);
-
         let levels = domain.levels();
         let mut first: Vec<Vec<Code>> = Vec::with_capacity(levels);
         let mut records = Vec::with_capacity(levels);
@@ -67,6 +64,10 @@ impl Ladder {
             records.push(sums);
             classes.push(of);
         }
+
+        // On level 0 a class is a value, or a cell of several where no value is published as itself.
+        let mut leaves = vec![0; counts.len()];
+        used.iter().zip(&classes[0]).for_each(|(code, &class)| leaves[code.index()] = class);
 
         // People by the classes they have at each level; alike people share a class where they have none.
         let mut people = Vec::new();

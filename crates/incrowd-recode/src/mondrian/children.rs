@@ -51,9 +51,10 @@ impl Splitter<'_> {
         if too_few > 0 && pulled > 0 && too_few <= part.suppressible {
             // What cannot stand alone drags others along or blocks the division. Suppressing it costs whole records,
             // keeping it costs a label for all that are dragged along.
-            let label = self.data.quasi()[line].domain.ncp(Code(lo), Code(hi));
-            let (whole, dragged) = (too_few * self.layout.width as u64, too_few + pulled);
-            if (whole as f64) < dragged as f64 * label {
+            let quasi = self.data.quasi();
+            let label = quasi[line].weight * quasi[line].domain.ncp(Code(lo), Code(hi));
+            let whole = too_few as f64 * quasi.iter().map(|q| q.weight).sum::<f64>();
+            if whole < (too_few + pulled) as f64 * label {
                 (strong, weak) = (0..children.len())
                     .filter(populated)
                     .partition(|&child| self.admitted(&summaries[child]));

@@ -16,16 +16,17 @@ mod cut;
 mod cuts;
 mod judge;
 mod part;
+mod runs;
 mod space;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::{
-    Code, Dataset, Error, GroupId, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
+    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
 };
 
 use crate::{Algorithm, Card};
-use part::{Leaves, Splitter};
-use space::Space;
+use part::Leaves;
+pub(crate) use runs::{Choice, Outcome, Runs};
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -55,7 +56,7 @@ pub const CARD: Card = Card {
             name: "dimension",
             kind: ParamKind::Choice(&["widest", "round-robin", "priority"]),
             default: Some("widest"),
-            about: "which quasi-identifier is divided next: the one that costs most, each in turn, or the first of `priority`",
+            about: "which quasi-identifier is divided next: the one that costs most, columns weighted, each in turn, or the first of `priority`",
         },
         Param {
             name: "priority",
@@ -143,9 +144,13 @@ impl Mondrian {
         })
     }
 
-    /// The positions of the quasi-identifiers in order of priority, if there is one.
-    fn order(&self, data: &Dataset) -> Result<Option<Vec<usize>>> {
-        let Dimension::Priority(names) = &self.dimension else { return Ok(None) };
+    /// How the next quasi-identifier is chosen.
+    fn choice(&self, data: &Dataset) -> Result<Choice> {
+        let names = match &self.dimension {
+            Dimension::Priority(names) => names,
+            Dimension::RoundRobin => return Ok(Choice::RoundRobin),
+            Dimension::Widest => return Ok(Choice::Widest(vec![1.0; data.quasi().len()])),
+        };
         let known = || data.quasi().iter().map(|q| q.name.as_str());
         let mut order = Vec::new();
         for name in names {
@@ -162,7 +167,7 @@ impl Mondrian {
             order.push(position);
         }
         order.extend((0..data.quasi().len()).filter(|q| !order.contains(q)).collect::<Vec<_>>());
-        Ok(Some(order))
+        Ok(Choice::Order(order))
     }
 }
 
@@ -180,59 +185,24 @@ impl Algorithm for Mondrian {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
-        let order = self.order(data)?;
-        let whole = data.whole();
-        if let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds) {
-            let Verdict { what, have, need, .. } = verdict;
-            return Err(Error::unsatisfiable(format!(
-                "`mondrian` divides a table that keeps its promises as a whole, and of this one the {what} is {have:.6}, \
-                 where {need:.6} is needed"
-            ))
-            .help("ask for less"));
-        }
-        progress.step("dividing", Some(data.rows() as u64));
-        let divided = self.divide(data, models, &order, suppressible, progress)?;
-        if (0..data.rows()).all(|row| divided.group(row).is_some()) {
-            return Ok(divided);
-        }
-        // Greedy suppression looks one division ahead and may cost more than it saves; then nothing is suppressed.
-        progress.step("dividing without suppression", Some(data.rows() as u64));
-        let whole = self.divide(data, models, &order, 0, progress)?;
-        Ok(if penalty(data, &divided) < penalty(data, &whole) { divided } else { whole })
+        let choice = self.choice(data)?;
+        keeps_as_a_whole("mondrian", data, models)?;
+        Runs::new(data, models, self, suppressible).one(&choice, progress).partition(data)
     }
 }
 
-impl Mondrian {
-    fn divide(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        order: &Option<Vec<usize>>,
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        let order = order.clone();
-        let counted = models.iter().all(|model| model.least_records().is_some());
-        let leaves = if space::is_narrow(data) {
-            let mut space: Space<u16> = Space::load(data, !counted, self.cut == Cut::Relaxed);
-            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
-        } else {
-            let mut space: Space<u32> = Space::load(data, !counted, self.cut == Cut::Relaxed);
-            Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
-        };
-        collect(data, &leaves)
-    }
-}
-
-/// What a partition costs: the certainty penalties of all cells, a suppressed record costing every cell.
-fn penalty(data: &Dataset, partition: &Partition) -> f64 {
-    let of_group = |group: usize| -> f64 {
-        let spans = partition.spans(GroupId(group as u32)).iter();
-        spans.zip(data.quasi()).map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum()
+/// Refuses a table that breaks a promise before it is divided.
+pub(crate) fn keeps_as_a_whole(name: &str, data: &Dataset, models: &[Box<dyn BoundModel>]) -> Result<()> {
+    let whole = data.whole();
+    let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds) else {
+        return Ok(());
     };
-    let groups: Vec<f64> = (0..partition.groups()).map(of_group).collect();
-    let cost = |row: usize| partition.group(row).map_or(data.quasi().len() as f64, |g| groups[g.index()]);
-    (0..data.rows()).map(|row| cost(row) * data.weight(row) as f64).sum()
+    let Verdict { what, have, need, .. } = verdict;
+    Err(Error::unsatisfiable(format!(
+        "`{name}` divides a table that keeps its promises as a whole, and of this one the {what} is {have:.6}, \
+         where {need:.6} is needed"
+    ))
+    .help("ask for less"))
 }
 
 /// Turns the undivided parts into groups.

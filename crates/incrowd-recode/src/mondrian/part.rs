@@ -5,8 +5,9 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Dataset, GroupSummary, Population, Progress};
 use rayon::prelude::*;
 
+use super::runs::Choice;
 use super::space::{Layout, Space, Unit};
-use super::{Cut, Dimension, Mondrian};
+use super::{Cut, Mondrian};
 
 /// Parts below this many rows are divided by one thread.
 const PARALLEL_ROWS: usize = 4096;
@@ -20,6 +21,10 @@ pub(super) struct Leaves {
     pub(super) rows: Vec<u32>,
     /// Where each leaf ends in `rows`.
     pub(super) ends: Vec<usize>,
+    /// How many records each of them has.
+    pub(super) records: Vec<u64>,
+    /// The certainty penalties of their cells, columns weighted.
+    pub(super) cost: f64,
 }
 
 /// A set of rows on its way to becoming groups.
@@ -68,7 +73,7 @@ impl Split {
 pub(super) struct Splitter<'a> {
     pub(super) data: &'a Dataset,
     pub(super) mondrian: &'a Mondrian,
-    order: Option<Vec<usize>>,
+    choice: &'a Choice,
     pub(super) layout: Layout,
     /// Every part has at least this many records, whatever else the models ask.
     pub(super) least: u64,
@@ -88,7 +93,7 @@ impl<'a> Splitter<'a> {
         data: &'a Dataset,
         models: &'a [Box<dyn BoundModel>],
         mondrian: &'a Mondrian,
-        order: Option<Vec<usize>>,
+        choice: &'a Choice,
         layout: Layout,
         progress: &'a dyn Progress,
     ) -> Self {
@@ -102,7 +107,18 @@ impl<'a> Splitter<'a> {
         let left_out = GroupSummary { population: 1, ..GroupSummary::empty(data.sensitive().len()) };
         let keeps_people = population.is_some()
             && others.iter().any(|m| m.looks_at().is_none() && !m.admits(&left_out).holds);
-        Splitter { data, mondrian, order, layout, least, others, watched, population, keeps_people, progress }
+        Splitter {
+            data,
+            mondrian,
+            choice,
+            layout,
+            least,
+            others,
+            watched,
+            population,
+            keeps_people,
+            progress,
+        }
     }
 
     /// Divides the whole table.
@@ -179,6 +195,15 @@ impl<'a> Splitter<'a> {
         leaves.spans.extend((0..self.layout.width).map(|line| part.span(line)));
         leaves.rows.extend(rows.chunks_exact(self.layout.stride).map(|row| self.layout.id(row)));
         leaves.ends.push(leaves.rows.len());
+        leaves.records.push(part.records);
+        let cost: f64 = (0..self.layout.width).map(|line| self.cost(line, part)).sum();
+        leaves.cost += cost * part.records as f64;
+    }
+
+    /// What publishing a part costs a record on one line, weighted.
+    fn cost<U: Unit>(&self, line: usize, part: &Part<U>) -> f64 {
+        let ((lo, hi), quasi) = (part.span(line), &self.data.quasi()[line]);
+        quasi.weight * quasi.domain.ncp(Code(lo), Code(hi))
     }
 
     /// The first admissible division in the order of preference.
@@ -187,21 +212,18 @@ impl<'a> Splitter<'a> {
             return None;
         }
         let open = |line: &usize| !part.closed[*line] && part.lo[*line] < part.hi[*line];
-        match (&self.mondrian.dimension, &self.order) {
-            (Dimension::Priority(_), Some(order)) => {
+        match self.choice {
+            Choice::Order(order) => {
                 order.iter().copied().filter(open).find_map(|line| self.split_along(line, part, rows))
             }
-            (Dimension::RoundRobin, _) => {
+            Choice::RoundRobin => {
                 let turns = (0..self.layout.width).map(|i| (part.turn + i) % self.layout.width);
                 turns.filter(open).find_map(|line| self.split_along(line, part, rows))
             }
-            _ => {
-                let cost = |line: usize| {
-                    let (lo, hi) = part.span(line);
-                    self.data.quasi()[line].domain.ncp(Code(lo), Code(hi))
-                };
+            Choice::Widest(weights) => {
+                let score = |line: usize| weights[line] * self.cost(line, part);
                 let mut lines: Vec<(usize, f64)> =
-                    (0..self.layout.width).filter(open).map(|l| (l, cost(l))).collect();
+                    (0..self.layout.width).filter(open).map(|l| (l, score(l))).collect();
                 // The sort is stable: of equally costly lines the first of the table is divided.
                 lines.sort_by(|a, b| b.1.total_cmp(&a.1));
                 lines.into_iter().find_map(|(line, _)| self.split_along(line, part, rows))

@@ -92,12 +92,17 @@ impl Layout {
 #[derive(Debug)]
 pub(super) struct Space<U> {
     pub(super) rows: Vec<U>,
-    /// As long as `rows`.
+    /// As long as `rows` where rows are to be moved.
     pub(super) spare: Vec<U>,
     pub(super) layout: Layout,
 }
 
 impl<U: Unit> Space<U> {
+    /// The rows once more, so that they can be divided in another way.
+    pub(super) fn copy(&self) -> Space<U> {
+        Space { rows: self.rows.clone(), spare: vec![U::default(); self.rows.len()], layout: self.layout }
+    }
+
     /// Copies the table. With `sensitive` the rows carry their sensitive codes, with `sorted` they are put in canonical
     /// order, which matters where ties are divided.
     pub(super) fn load(data: &Dataset, sensitive: bool, sorted: bool) -> Space<U> {
@@ -120,7 +125,6 @@ impl<U: Unit> Space<U> {
                 rows.extend(data.sensitive_codes(row).iter().map(|&code| U::of_code(code)));
             }
         }
-        let spare = vec![U::default(); rows.len()];
-        Space { rows, spare, layout: Layout { width, stride } }
+        Space { rows, spare: Vec::new(), layout: Layout { width, stride } }
     }
 }

@@ -10,9 +10,10 @@ use super::reader::{Entry, Read, Table};
 use super::{ColumnJob, RoleName};
 
 /// What quasi-identifiers and sensitive columns may have beside their role.
-const QUASI: [&str; 4] = ["kind", "hierarchy", "labels", "domain"];
+const QUASI: [&str; 5] = ["kind", "hierarchy", "labels", "domain", "weight"];
 const SENSITIVE: [&str; 4] = ["kind", "hierarchy", "categories", "publish_sa"];
-const KEYS: [&str; 7] = ["role", "kind", "hierarchy", "labels", "domain", "categories", "publish_sa"];
+const KEYS: [&str; 8] =
+    ["role", "kind", "hierarchy", "labels", "domain", "categories", "publish_sa", "weight"];
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
 
 pub(super) fn columns(table: &Table<'_>, base: &Path) -> Read<Vec<(String, ColumnJob)>> {
@@ -91,6 +92,14 @@ fn spec(column: &str, table: &Table<'_>, base: &Path) -> Read<ColumnSpec> {
     }
     if let Some(entry) = table.get("domain") {
         spec.domain = Some(domain(entry)?);
+    }
+    if let Some(entry) = table.get("weight") {
+        let weight = entry.number()?;
+        if !(weight.is_finite() && weight >= 0.0) {
+            let error = entry.cannot_be(&weight.to_string(), "a number, at least 0");
+            return Err(entry.refuse(error));
+        }
+        spec.weight = Some(weight);
     }
     Ok(spec)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use incrowd_core::hierarchy::dates::{Dates, Step};
 use incrowd_core::hierarchy::intervals::Intervals;
 use incrowd_core::hierarchy::mask::{From, Mask};
+use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::hierarchy::nested::Tree;
 use incrowd_core::{Error, HierarchySpec, Result};
 use toml::de::DeValue;
@@ -12,7 +13,7 @@ use toml::de::DeValue;
 use super::files;
 use super::reader::{Entry, Read, one_of};
 
-const FORMS: [&str; 6] = ["file", "mask", "intervals", "cuts", "dates", "tree"];
+const FORMS: [&str; 7] = ["file", "mask", "intervals", "cuts", "dates", "tree", "mdr"];
 const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
 
 /// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
@@ -35,11 +36,12 @@ fn from_text(path: &Path, name: String, text: String) -> Result<HierarchySpec> {
 pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<HierarchySpec> {
     match entry.value() {
         DeValue::String(word) if word == "dates" => return Ok(HierarchySpec::Dates(Dates::all())),
+        DeValue::String(word) if word == "mdr" => return Ok(HierarchySpec::Mdr(Mdr::default())),
         DeValue::String(_) => return file(entry, base),
         _ => {}
     }
-    let table =
-        entry.table("the path of a file, \"dates\" or a table such as { intervals = { width = 5 } }")?;
+    let table = entry
+        .table("the path of a file, \"dates\", \"mdr\" or a table such as { intervals = { width = 5 } }")?;
     table.only(&FORMS)?;
     let form = match table.entries() {
         [form] => form,
@@ -59,6 +61,7 @@ pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<Hi
         "intervals" => intervals(form).map(HierarchySpec::Intervals),
         "cuts" => cuts(form).map(HierarchySpec::Intervals),
         "dates" => dates(form).map(HierarchySpec::Dates),
+        "mdr" => mdr(form).map(HierarchySpec::Mdr),
         _ => tree(column, form).map(HierarchySpec::Nested),
     }
 }
@@ -109,6 +112,36 @@ fn dates(entry: &Entry<'_>) -> Read<Dates> {
     let items = entry.items().ok_or_else(|| entry.must_be("a list such as [\"month\", \"year\"]"))?;
     let steps = items.iter().map(|item| item.choice(&Step::ALL)).collect::<Read<_>>()?;
     Dates::new(steps).map_err(|error| entry.refuse(error))
+}
+
+fn mdr(entry: &Entry<'_>) -> Read<Mdr> {
+    let table = entry.table("a table such as { outliers = \"2sigma\", factors = [1, 2, 4] }")?;
+    table.only(&["outliers", "factors", "quantile", "base_width"])?;
+    let outliers = table.get("outliers").map_or(Ok(Outliers::TwoSigma), outliers)?;
+    let factors = match table.get("factors") {
+        None => vec![1, 2, 4],
+        Some(entry) => match entry.items() {
+            Some(items) => items.iter().map(Entry::count).collect::<Read<_>>()?,
+            None => return Err(entry.must_be("a list such as [1, 2, 4]")),
+        },
+    };
+    let quantile = table.get("quantile").map_or(Ok(Quantile::Cuts), |entry| entry.choice(&Quantile::ALL))?;
+    let base_width = table.get("base_width").map(Entry::number).transpose()?;
+    Mdr::new(outliers, factors, quantile, base_width).map_err(|error| entry.refuse(error))
+}
+
+/// `"2sigma"`, `"none"`, or two bounds: numbers, or dates as text.
+fn outliers(entry: &Entry<'_>) -> Read<Outliers> {
+    let words = [("2sigma", Outliers::TwoSigma), ("none", Outliers::None)];
+    let Some(items) = entry.items() else { return entry.choice(&words) };
+    let date = |item: &Entry<'_>| -> Read<f64> {
+        let day = item.text().ok().and_then(incrowd_core::number::parse_date).map(f64::from);
+        day.map_or_else(|| item.number(), Ok)
+    };
+    match items.as_slice() {
+        [lo, hi] => Ok(Outliers::Bounds(date(lo)?, date(hi)?)),
+        _ => Err(entry.must_be("\"2sigma\", \"none\" or two bounds such as [20, 60]")),
+    }
 }
 
 fn tree(column: &str, entry: &Entry<'_>) -> Read<Tree> {
@@ -169,6 +202,20 @@ mod tests {
             ("{ intervals = { width = 5 } }", fixed(5.0, 0.0, 3, 2)),
             ("{ intervals = { width = 2.5, levels = 4, factor = 3, origin = -1 } }", fixed(2.5, -1.0, 4, 3)),
             ("{ cuts = [18, 30.5] }", cuts(&[&[18.0, 30.5]])),
+            ("\"mdr\"", HierarchySpec::Mdr(Mdr::default())),
+            ("{ mdr = {} }", HierarchySpec::Mdr(Mdr::default())),
+            (
+                "{ mdr = { outliers = [22, 62], factors = [1, 4], quantile = \"chunk\", base_width = 2 } }",
+                HierarchySpec::Mdr(
+                    Mdr::new(Outliers::Bounds(22.0, 62.0), vec![1, 4], Quantile::Chunk, Some(2.0)).unwrap(),
+                ),
+            ),
+            (
+                "{ mdr = { outliers = [\"1970-01-02\", \"1970-01-12\"] } }",
+                HierarchySpec::Mdr(
+                    Mdr::new(Outliers::Bounds(1.0, 11.0), vec![1, 2, 4], Quantile::Cuts, None).unwrap(),
+                ),
+            ),
             ("{ cuts = [[18, 30, 65], [18, 65]] }", cuts(&[&[18.0, 30.0, 65.0], &[18.0, 65.0]])),
         ] {
             assert_eq!(spec(written), meant, "{written}");
@@ -228,7 +275,7 @@ mod tests {
     #[test]
     fn refuses_what_is_no_hierarchy() {
         for (written, shown, says) in [
-            ("true", "true", "`hierarchy` must be the path of a file, \"dates\" or a table"),
+            ("true", "true", "`hierarchy` must be the path of a file, \"dates\", \"mdr\" or a table"),
             ("{}", "{}", "the hierarchy of column `x` is empty"),
             ("{ mask = {}, cuts = [1] }", "cuts", "cannot have both `mask` and `cuts`"),
             ("{ mask = true }", "true", "`mask` must be a table such as"),
@@ -245,6 +292,13 @@ mod tests {
             ("{ cuts = [[1, 2], 3] }", "3", "an item of `cuts` must be a list of numbers, not a whole"),
             ("{ cuts = [] }", "[]", "`cuts` needs at least one list"),
             ("{ cuts = [2, 1] }", "[2, 1]", "must ascend"),
+            ("{ mdr = { outliers = 3 } }", "3", "`outliers` must be"),
+            ("{ mdr = { outliers = [3, 2] } }", "{ outliers = [3, 2] }", "the lower one first"),
+            ("{ mdr = { outliers = [1] } }", "[1]", "two bounds such as [20, 60]"),
+            ("{ mdr = { factors = [2, 3] } }", "{ factors = [2, 3] }", "each a multiple of the one before"),
+            ("{ mdr = { factors = 2 } }", "2", "a list such as [1, 2, 4]"),
+            ("{ mdr = { base_width = -1 } }", "{ base_width = -1 }", "must be a number above 0"),
+            ("{ mdr = { width = 1 } }", "width", "width"),
             ("{ dates = \"year\" }", "\"year\"", "`dates` must be a list such as"),
             ("{ dates = [\"year\", \"month\"] }", "[\"year\", \"month\"]", "date levels must ascend"),
             ("{ tree = [\"a\"] }", "[\"a\"]", "`tree` must be a table such as"),

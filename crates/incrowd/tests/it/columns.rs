@@ -12,7 +12,7 @@ pub(crate) struct Column {
     pub(crate) needs_values: bool,
 }
 
-pub(crate) const COLUMNS: [Column; 12] = [
+pub(crate) const COLUMNS: [Column; 15] = [
     column("age", "kind = 'numeric'", &["0", "17", "18", "35", " 36", "+64", "65", "90"], range),
     column("income", "kind = 'numeric'", &["1.5", "2", "2.25", "-3", "1e3", "-0.0", "0", "2.50"], range),
     column(
@@ -61,6 +61,19 @@ pub(crate) const COLUMNS: [Column; 12] = [
         in_set,
     ),
     column("job", "kind = 'text', labels = 'star'", &["clerk", "boss", "*", "cook"], in_set),
+    made("tenure", "hierarchy = 'mdr'", &["0", "1", "2", "3", "4", "6", "7", "07", "40", "99"], range),
+    made(
+        "dose",
+        "hierarchy = { mdr = { outliers = 'none', factors = [1, 4], quantile = 'chunk' } }, domain = [-5, 5]",
+        &["0.25", "0.5", "1", "1.75", "3.5", "-4.125", "2.0"],
+        range,
+    ),
+    made(
+        "seen",
+        "hierarchy = { mdr = { base_width = 30 } }",
+        &["2021-03-05", "2021-03-31", "2021-02-01", "2022-12-31", "1999-01-01", "2020-01-01"],
+        days,
+    ),
 ];
 
 const fn column(

@@ -11,6 +11,7 @@ mod judge;
 mod manifest;
 mod matrix;
 mod metamorphic;
+mod optimized;
 mod pipeline;
 mod profile;
 mod promises;

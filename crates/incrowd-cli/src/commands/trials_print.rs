@@ -1,0 +1,66 @@
+//! What trial runs found, as text, and the regular intervals a column is published in.
+
+use incrowd::recode::optimized::{KeptRun, Trial, TrialReport};
+use serde_json::Value;
+
+use crate::print::{number, say, table};
+
+pub(crate) fn print(report: &TrialReport) {
+    say!("\nfor the data owner only\n");
+    if report.trials.is_empty() {
+        say!("runs     one, the widest column first: no trials");
+    } else {
+        let kept = match &report.kept {
+            KeptRun::Last => "the final run".to_owned(),
+            KeptRun::Trial(column) => format!("the trial of {column}, which costs less than the final run"),
+        };
+        let way = match report.priority {
+            "rank" => "as weights",
+            "all-orders" => "the best of all orders",
+            "lex-both" => "the better of two orders",
+            _ => "the first that can be divided",
+        };
+        say!("runs     {}; kept: {kept}", report.runs);
+        say!("order    {} ({way})", report.order.join(", "));
+        let mut rows =
+            vec![["divided first", "NCP of the trial", "if published"].map(str::to_owned).to_vec()];
+        let rate = |x: f64| format!("{x:.4}");
+        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), rate(t.published)];
+        rows.extend(report.trials.iter().map(trial));
+        let again =
+            |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), rate(t.published)];
+        rows.extend(report.median_trials.iter().map(again));
+        rows.push(vec!["final run".to_owned(), String::new(), rate(report.last)]);
+        say!("{}", table(rows));
+    }
+    for single in &report.single_width {
+        say!(
+            "single width of {}: {}; its NCP is {:.4}, with all widths it was {:.4}",
+            single.column,
+            number(single.width),
+            single.after,
+            single.before
+        );
+    }
+}
+
+/// The regular intervals of a column, from what the manifest tells of them.
+pub(crate) fn intervals(column: &str, mdr: &Value) -> Option<String> {
+    let factors = mdr["factors"].as_array()?;
+    let (width, days) = (mdr["width"].as_f64()?, if mdr["unit"] == "date" { " days" } else { "" });
+    let widths: Vec<String> = factors.iter().filter_map(Value::as_f64).map(|f| number(f * width)).collect();
+    let end = |json: &Value| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    let mut line = format!(
+        "intervals {column}: {} to {} in widths {}{days}",
+        end(&mdr["from"]),
+        end(&mdr["to"]),
+        widths.join(", ")
+    );
+    if !mdr["outliers_from"].is_null() {
+        line += &format!("; one cell down to {}", end(&mdr["outliers_from"]));
+    }
+    if !mdr["outliers_to"].is_null() {
+        line += &format!("; one cell up to {}", end(&mdr["outliers_to"]));
+    }
+    Some(line)
+}

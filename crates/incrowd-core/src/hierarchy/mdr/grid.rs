@@ -1,0 +1,170 @@
+//! A tree of regular intervals once its ends and its width are known: a grid of cells, neighbours of which are joined.
+
+use crate::number::date_of;
+
+/// What the numbers of a grid are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Whole numbers: cells are closed and do not touch.
+    Integers,
+    /// Any numbers: neighbouring cells share an end point, which belongs to the upper one.
+    Reals,
+    /// Days since 1970-01-01, written as dates.
+    Dates,
+}
+
+impl Unit {
+    /// The names in a manifest.
+    pub const ALL: [(&'static str, Unit); 3] =
+        [("integer", Unit::Integers), ("real", Unit::Reals), ("date", Unit::Dates)];
+
+    fn text(self, x: f64) -> String {
+        match self {
+            Unit::Dates => date_of(x as i32).to_string(),
+            _ => x.to_string(),
+        }
+    }
+}
+
+/// Cells `[lo + i * width, lo + (i + 1) * width)`, the last one closed at `hi`, joined by each of the factors.
+#[derive(Clone, PartialEq)]
+pub struct Grid {
+    /// What the numbers are.
+    pub unit: Unit,
+    /// Where the first cell begins.
+    pub lo: f64,
+    /// Where the last cell ends.
+    pub hi: f64,
+    /// The width of the finest cells.
+    pub width: f64,
+    /// How many of the finest cells each level joins, finest first.
+    pub factors: Vec<u32>,
+    /// Where the cell of the values below `lo` begins, if there is one.
+    pub low: Option<f64>,
+    /// Where the cell of the values above `hi` ends, if there is one.
+    pub high: Option<f64>,
+}
+
+// The ends of a grid are published, but they are values of somebody all the same.
+impl std::fmt::Debug for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grid")
+            .field("unit", &self.unit)
+            .field("factors", &self.factors)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A closed interval and the text it is published as.
+#[derive(Clone, PartialEq)]
+pub(super) struct Interval {
+    pub(super) label: String,
+    pub(super) extent: (f64, f64),
+}
+
+impl Grid {
+    /// How many cells the finest level has.
+    pub fn cells(&self) -> u64 {
+        if self.width <= 0.0 {
+            return 1;
+        }
+        let whole = self.unit != Unit::Reals;
+        let range = self.hi - self.lo + if whole { 1.0 } else { 0.0 };
+        let mut count = (range / self.width).ceil().max(1.0);
+        // Rounding may put the last edge on the wrong side of the end; the edges as published decide.
+        while !whole && count > 1.0 && self.edge(count - 1.0) >= self.hi {
+            count -= 1.0;
+        }
+        count as u64
+    }
+
+    fn edge(&self, i: f64) -> f64 {
+        let x = self.lo + i * self.width;
+        // The first edge is where the outliers end, to the last digit.
+        if self.unit == Unit::Reals && i > 0.0 { super::super::intervals::significant(x) } else { x }
+    }
+
+    /// The intervals a value may be published as, finest first; none if the grid does not reach it.
+    pub(super) fn path(&self, x: f64) -> Vec<Interval> {
+        let step = if self.unit == Unit::Reals { 0.0 } else { 1.0 };
+        if step > 0.0 && x.fract() != 0.0 {
+            return Vec::new();
+        }
+        if x < self.lo || x > self.hi {
+            // An outlier cell lies directly below the root.
+            let extent = match (self.low, self.high) {
+                (Some(low), _) if x < self.lo && x >= low => (low, self.lo - step),
+                (_, Some(high)) if x > self.hi && x <= high => (self.hi + step, high),
+                _ => return Vec::new(),
+            };
+            return vec![self.interval(extent)];
+        }
+        if self.width <= 0.0 {
+            return self.factors.iter().map(|_| self.interval((self.lo, self.hi))).collect();
+        }
+        let last = self.cells() as f64 - 1.0;
+        let mut cell = ((x - self.lo) / self.width).floor().clamp(0.0, last);
+        while cell > 0.0 && x < self.edge(cell) {
+            cell -= 1.0;
+        }
+        while cell < last && x >= self.edge(cell + 1.0) {
+            cell += 1.0;
+        }
+        let join = |&factor: &u32| {
+            let factor = f64::from(factor);
+            let first = (cell / factor).floor() * factor;
+            let end = self.edge(first + factor) - step;
+            self.interval((self.edge(first), if first + factor > last { self.hi } else { end.min(self.hi) }))
+        };
+        self.factors.iter().map(join).collect()
+    }
+
+    fn interval(&self, (lo, hi): (f64, f64)) -> Interval {
+        let text = |x: f64| self.unit.text(x);
+        let label = if lo == hi { text(lo) } else { format!("[{}, {}]", text(lo), text(hi)) };
+        Interval { label, extent: (lo, hi) }
+    }
+
+    /// The same grid with one of its widths only.
+    #[must_use]
+    pub fn with_factor(&self, factor: u32) -> Grid {
+        Grid { factors: vec![factor], ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(grid: &Grid, x: f64) -> Vec<String> {
+        grid.path(x).into_iter().map(|interval| interval.label).collect()
+    }
+
+    fn ages() -> Grid {
+        let (unit, factors) = (Unit::Integers, vec![1, 2, 4]);
+        Grid { unit, lo: 22.0, hi: 62.0, width: 2.0, factors, low: Some(17.0), high: None }
+    }
+
+    #[test]
+    fn values_climb_from_cell_to_cell() {
+        assert_eq!(labels(&ages(), 25.0), ["[24, 25]", "[22, 25]", "[22, 29]"]);
+        assert_eq!(labels(&ages(), 62.0), ["62", "62", "62"]);
+        assert_eq!(labels(&ages(), 18.0), ["[17, 21]"]);
+        assert!(labels(&ages(), 63.0).is_empty() && labels(&ages(), 16.0).is_empty());
+        assert_eq!(ages().cells(), 21);
+    }
+
+    #[test]
+    fn dates_are_written_as_dates() {
+        let grid = Grid { unit: Unit::Dates, lo: 0.0, hi: 40.0, width: 7.0, low: None, ..ages() };
+        assert_eq!(labels(&grid, 8.0)[0], "[1970-01-08, 1970-01-14]");
+    }
+
+    #[test]
+    fn the_greatest_number_belongs_to_the_last_cell() {
+        let grid = Grid { unit: Unit::Reals, lo: 1.0, hi: 9.0, width: 0.4, low: None, ..ages() };
+        assert_eq!(labels(&grid, 9.0), ["[8.6, 9]", "[8.2, 9]", "[7.4, 9]"]);
+        assert_eq!(labels(&grid, 1.4)[0], "[1.4, 1.8]");
+        assert_eq!(grid.cells(), 20);
+    }
+}

@@ -1,0 +1,37 @@
+//! Normalized certainty penalty, columns weighted.
+//!
+//! Paper: `liu-itri`, section II.A, after `xu2006`. The penalties of a column count as often as its weight says, and the sum
+//! is divided by the weights. With equal weights it is the plain penalty.
+
+use super::{Card, Tally};
+
+pub(super) const CARD: Card = Card {
+    name: "weighted_ncp",
+    paper: "liu-itri",
+    about: "Normalized certainty penalty where a column counts as much as the `weight` the job gives it, 1 if it gives none. \
+            0 is the original table, 1 says nothing any more. Without weights it equals `ncp`.",
+    measure: rate,
+};
+
+fn rate(tally: &Tally) -> f64 {
+    let weights: f64 = tally.columns.iter().map(|column| column.weight).sum();
+    if weights <= 0.0 {
+        return 0.0;
+    }
+    let cost = tally.columns.iter().map(|column| column.weight * tally.column_ncp(column));
+    cost.sum::<f64>() / weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ColumnTally;
+    use super::*;
+
+    #[test]
+    fn a_heavy_column_counts_more() {
+        let column = |ncp, weight| ColumnTally { ncp, weight, ..ColumnTally::default() };
+        let columns = vec![column(4.0, 3.0), column(0.0, 1.0)];
+        let tally = Tally { columns, published: 4, ..Tally::default() };
+        assert_eq!(rate(&tally), 0.75);
+    }
+}

@@ -1,0 +1,208 @@
+//! Running the division, once or in several ways, on one working copy of the table.
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Code, Condensed, Dataset, Partition, Progress, Result, RowId, Span};
+use rayon::prelude::*;
+
+use super::part::{Leaves, Splitter};
+use super::space::{self, Space, Unit};
+use super::{Cut, Mondrian, collect};
+
+/// With more rows than this the ways are gone one after another, each on all threads: every one of them needs room for two
+/// copies of the rows.
+const TOGETHER_ROWS: usize = 4 << 20;
+
+/// Which quasi-identifier is divided next.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Choice {
+    /// The one with the greatest penalty times its weight.
+    Widest(Vec<f64>),
+    /// Each in turn.
+    RoundRobin,
+    /// The first of these that can be divided.
+    Order(Vec<usize>),
+}
+
+/// The parts that one way of dividing the table ends with.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    leaves: Vec<Leaves>,
+    /// The certainty penalties of all cells, columns weighted, a suppressed record costing every cell.
+    pub(crate) cost: f64,
+}
+
+impl Outcome {
+    /// The parts as groups.
+    pub(crate) fn partition(&self, data: &Dataset) -> Result<Partition> {
+        collect(data, &self.leaves)
+    }
+
+    /// The parts of a condensed table as groups of the table itself.
+    pub(crate) fn expanded(&self, data: &Dataset, condensed: &Condensed) -> Result<Partition> {
+        let (spans, ends, rows) = self.bounds(data, condensed);
+        let width = data.quasi().len();
+        let mut partition = Partition::new(width, data.rows());
+        let mut start = 0;
+        for (group, &end) in ends.iter().enumerate() {
+            let own = spans[group * width..(group + 1) * width].iter();
+            let own: Vec<Span> = own.map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect();
+            partition.add(&own, rows[start..end].iter().map(|&row| RowId(row)))?;
+            start = end;
+        }
+        Ok(partition)
+    }
+
+    /// What the parts of a condensed table cost when the table itself is published, with the tightest cells of its lines.
+    pub(crate) fn expanded_cost(&self, data: &Dataset, condensed: &Condensed) -> f64 {
+        let (spans, ends, rows) = self.bounds(data, condensed);
+        let width = data.quasi().len();
+        let (mut cost, mut kept, mut start) = (0.0, 0, 0);
+        for (group, &end) in ends.iter().enumerate() {
+            let records: u64 = rows[start..end].iter().map(|&row| data.weight(row as usize)).sum();
+            let cells = spans[group * width..(group + 1) * width].iter().zip(data.quasi());
+            let record: f64 = cells.map(|(&(lo, hi), q)| q.weight * q.domain.ncp(Code(lo), Code(hi))).sum();
+            cost += record * records as f64;
+            kept += records;
+            start = end;
+        }
+        let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+        cost + data.records().saturating_sub(kept) as f64 * weights
+    }
+
+    /// The tight spans of each group, where its rows end, and the rows of all groups in the order of the table.
+    fn bounds(&self, data: &Dataset, condensed: &Condensed) -> Bounds {
+        let width = data.quasi().len();
+        let mut group_of = vec![u32::MAX; condensed.data.rows()];
+        let mut groups = 0u32;
+        for part in &self.leaves {
+            let mut start = 0;
+            for &end in &part.ends {
+                part.rows[start..end].iter().for_each(|&row| group_of[row as usize] = groups);
+                groups += 1;
+                start = end;
+            }
+        }
+        let mut spans = vec![(u32::MAX, 0); groups as usize * width];
+        let mut next = vec![0usize; groups as usize + 1];
+        let group = |row: usize| group_of[condensed.of_row[row] as usize];
+        for row in (0..data.rows()).filter(|&row| group(row) != u32::MAX) {
+            let own = group(row) as usize;
+            next[own + 1] += 1;
+            let spans = spans[own * width..(own + 1) * width].iter_mut();
+            spans.zip(data.quasi_codes(row)).for_each(|(span, &code)| {
+                *span = (span.0.min(code), span.1.max(code));
+            });
+        }
+        (0..groups as usize).for_each(|group| next[group + 1] += next[group]);
+        let ends = next[1..].to_vec();
+        let mut rows = vec![0u32; ends.last().copied().unwrap_or(0)];
+        for row in (0..data.rows()).filter(|&row| group(row) != u32::MAX) {
+            let place = &mut next[group(row) as usize];
+            rows[*place] = row as u32;
+            *place += 1;
+        }
+        (spans, ends, rows)
+    }
+
+    fn rows(&self) -> usize {
+        self.leaves.iter().map(|part| part.rows.len()).sum()
+    }
+}
+
+/// Spans, ends and rows of groups.
+type Bounds = (Vec<(u32, u32)>, Vec<usize>, Vec<u32>);
+
+/// What all ways have in common. The rows are laid out once.
+#[derive(Debug)]
+pub(crate) struct Runs<'a> {
+    data: &'a Dataset,
+    models: &'a [Box<dyn BoundModel>],
+    mondrian: &'a Mondrian,
+    suppressible: u64,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Narrow(Space<u16>),
+    Wide(Space<u32>),
+}
+
+impl<'a> Runs<'a> {
+    pub(crate) fn new(
+        data: &'a Dataset,
+        models: &'a [Box<dyn BoundModel>],
+        mondrian: &'a Mondrian,
+        suppressible: u64,
+    ) -> Runs<'a> {
+        let sensitive = models.iter().any(|model| model.least_records().is_none());
+        let sorted = mondrian.cut == Cut::Relaxed;
+        let rows = if space::is_narrow(data) {
+            Rows::Narrow(Space::load(data, sensitive, sorted))
+        } else {
+            Rows::Wide(Space::load(data, sensitive, sorted))
+        };
+        Runs { data, models, mondrian, suppressible, rows }
+    }
+
+    /// Divides the table in one way.
+    pub(crate) fn one(&self, choice: &Choice, progress: &dyn Progress) -> Outcome {
+        progress.step("dividing", Some(self.data.rows() as u64));
+        let divided = self.divide(choice, self.suppressible, progress);
+        if divided.rows() == self.data.rows() {
+            return divided;
+        }
+        progress.step("dividing without suppression", Some(self.data.rows() as u64));
+        self.cheaper(divided, choice, progress)
+    }
+
+    /// Divides the table in several ways, the outcomes in their order.
+    pub(crate) fn all(&self, name: &str, choices: &[Choice], progress: &dyn Progress) -> Vec<Outcome> {
+        progress.step(name, Some((self.data.rows() * choices.len()) as u64));
+        let run = |choice: &Choice| {
+            let divided = self.divide(choice, self.suppressible, progress);
+            if divided.rows() == self.data.rows() {
+                divided
+            } else {
+                self.cheaper(divided, choice, &incrowd_core::Silent)
+            }
+        };
+        if self.data.rows() > TOGETHER_ROWS {
+            choices.iter().map(run).collect()
+        } else {
+            choices.par_iter().map(run).collect()
+        }
+    }
+
+    /// Greedy suppression looks one division ahead and may cost more than it saves; then nothing is suppressed.
+    fn cheaper(&self, divided: Outcome, choice: &Choice, progress: &dyn Progress) -> Outcome {
+        let whole = self.divide(choice, 0, progress);
+        if divided.cost < whole.cost { divided } else { whole }
+    }
+
+    fn divide(&self, choice: &Choice, suppressible: u64, progress: &dyn Progress) -> Outcome {
+        match &self.rows {
+            Rows::Narrow(space) => self.divide_copy(space.copy(), choice, suppressible, progress),
+            Rows::Wide(space) => self.divide_copy(space.copy(), choice, suppressible, progress),
+        }
+    }
+
+    fn divide_copy<U: Unit>(
+        &self,
+        mut space: Space<U>,
+        choice: &Choice,
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Outcome {
+        let (data, layout) = (self.data, space.layout);
+        let splitter = Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
+        let leaves = splitter.run(&mut space, suppressible);
+        let mut outcome = Outcome { cost: leaves.iter().map(|part| part.cost).sum(), leaves };
+        if outcome.rows() < data.rows() {
+            let kept: u64 = outcome.leaves.iter().flat_map(|part| &part.records).sum();
+            let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+            outcome.cost += data.records().saturating_sub(kept) as f64 * weights;
+        }
+        outcome
+    }
+}

@@ -1,0 +1,53 @@
+//! The rows that are divided: those of the table, or fewer that stand for them.
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Condensed, Dataset, Domain, Partition, Result};
+
+use crate::mondrian::Outcome;
+
+/// A table as it is tried or divided.
+pub(super) struct Field<'a> {
+    data: &'a Dataset,
+    condensed: Option<Condensed>,
+    /// Whether its lines are other than the table's.
+    sketched: bool,
+}
+
+impl<'a> Field<'a> {
+    /// The table on its own lines or on others, with rows put together that no run could part: those in the same finest
+    /// cells, and, if no model looks at sensitive values, those that differ in nothing else.
+    pub(super) fn new(
+        data: &'a Dataset,
+        lines: Option<Vec<Domain>>,
+        models: &[Box<dyn BoundModel>],
+    ) -> Field<'a> {
+        let looked_at = models.iter().any(|model| model.least_records().is_none());
+        let sketched = lines.is_some();
+        let lines = lines.unwrap_or_else(|| data.quasi().iter().map(|quasi| quasi.domain.clone()).collect());
+        let gridded = |line: &Domain| matches!(line, Domain::Taxonomy(tree) if tree.grid().is_some());
+        let fewer = lines.iter().any(gridded) || (!looked_at && !data.sensitive().is_empty());
+        let condensed = (fewer && data.population().is_none()).then(|| data.condensed(&lines, looked_at));
+        Field { data, condensed, sketched }
+    }
+
+    /// The rows.
+    pub(super) fn table(&self) -> &Dataset {
+        self.condensed.as_ref().map_or(self.data, |condensed| &condensed.data)
+    }
+
+    /// The groups of the table itself.
+    pub(super) fn partition(&self, outcome: &Outcome) -> Result<Partition> {
+        match &self.condensed {
+            Some(condensed) => outcome.expanded(self.data, condensed),
+            None => outcome.partition(self.data),
+        }
+    }
+
+    /// What the outcome costs when it is published on the table's own lines.
+    pub(super) fn published(&self, outcome: &Outcome) -> f64 {
+        match &self.condensed {
+            Some(condensed) if self.sketched => outcome.expanded_cost(self.data, condensed),
+            _ => outcome.cost,
+        }
+    }
+}
