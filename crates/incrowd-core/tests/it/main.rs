@@ -2,4 +2,5 @@
 
 mod intervals;
 mod models;
+mod plain;
 mod taxonomy;
