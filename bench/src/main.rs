@@ -1,8 +1,10 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+mod chart;
 mod lattice;
 mod loss;
+mod plain;
 mod profile;
 mod speed;
 mod task;
@@ -14,7 +16,8 @@ const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
-       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
+       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
+       incrowd-bench plain [--rows 500000] [--dir DIR] [--data DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +53,12 @@ fn main() -> ExitCode {
                 }
                 _ => Err(USAGE.to_owned()),
             }
+        }
+        Some("plain") => {
+            let rows = option("--rows").map_or(Ok(500_000), |n| n.parse());
+            let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
+            rows.map_err(|_| USAGE.to_owned())
+                .and_then(|rows| plain::run_all(option("--data").map(PathBuf::from), &dir, rows))
         }
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),

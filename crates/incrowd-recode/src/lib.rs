@@ -6,6 +6,7 @@
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod expansion;
 pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;
@@ -13,11 +14,20 @@ pub mod suppress;
 
 use std::fmt::Debug;
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD];
+pub const ALGORITHMS: &[&Card] = &[
+    &mondrian::CARD,
+    &local_recoding::CARD,
+    &full_domain::CARD,
+    &expansion::EXPC_PLUS,
+    &expansion::EXPC,
+    &expansion::GNOF,
+    &expansion::GOF,
+    &expansion::REMOVE,
+];
 
 /// An algorithm's entry in the list.
 pub struct Card {
@@ -47,6 +57,11 @@ pub trait Algorithm: Debug + Send + Sync {
     /// two groups with the same cells, which are one group to a reader.
     fn needs_merging(&self) -> bool;
 
+    /// Whether the summaries it shows to models hold this.
+    fn supplies(&self, need: Need) -> bool {
+        need != Need::Region
+    }
+
     /// Partitions the table so that every model admits every group. The caller has bound the models to this very
     /// table; `Err` means it cannot be done, or not with these parameters. Rows of at most `suppressible` records may be
     /// left without a group.
@@ -67,7 +82,7 @@ pub trait Algorithm: Debug + Send + Sync {
         progress: &dyn Progress,
     ) -> Result<Recoding> {
         let partition = self.recode(data, models, suppressible, progress)?;
-        Ok(Recoding { partition, search: None })
+        Ok(Recoding { partition, search: None, expansion: None })
     }
 }
 
@@ -78,6 +93,8 @@ pub struct Recoding {
     pub partition: Partition,
     /// What a search over levels found; for the data owner only.
     pub search: Option<full_domain::SearchReport>,
+    /// How groups were grown; for the data owner only.
+    pub expansion: Option<expansion::ExpansionReport>,
 }
 
 /// An algorithm as a job names it.
@@ -108,6 +125,17 @@ impl Method {
     /// Refuses models the algorithm would not be sound for.
     pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
         for promise in promises {
+            let card = promise.model.card();
+            if let Some(need) = card.needs.iter().find(|need| !self.algorithm.supplies(**need)) {
+                let (method, model) = (self.card.name, promise.name());
+                let (what, help) = match need {
+                    Need::Population => ("count people of a population", "use `mondrian`"),
+                    _ => ("look at the corners of groups", "use `expc-plus`, with suppression_limit as high as you can bear"),
+                };
+                return Err(Error::job(format!("`{method}` cannot be used with `{model}`: it does not {what}"))
+                    .help(help)
+                    .at("algorithm"));
+            }
             if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
                 let (method, model) = (self.card.name, promise.name());
                 return Err(Error::job(format!(

@@ -9,13 +9,15 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
 use incrowd_recode::Recoding;
+use incrowd_recode::expansion::ExpansionReport;
 use incrowd_recode::full_domain::SearchReport;
 use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
-use crate::release::Release;
+use crate::release::{Beside, Release};
+use crate::expansion::expansion_json;
 use crate::search::{levels_json, search_json};
 use crate::setup::{self, Setup};
 
@@ -38,6 +40,8 @@ pub struct Report {
     pub missing: Vec<(String, u64)>,
     /// What a search over levels found.
     pub search: Option<SearchReport>,
+    /// How groups were grown.
+    pub expansion: Option<ExpansionReport>,
 }
 
 impl Report {
@@ -46,6 +50,9 @@ impl Report {
         let mut answer = self.manifest.content.clone();
         if let Some(search) = &self.search {
             answer["private"] = json!({ "search": search_json(search) });
+        }
+        if let Some(expansion) = &self.expansion {
+            answer["private"] = json!({ "expansion": expansion_json(expansion) });
         }
         answer
     }
@@ -81,7 +88,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-    let Recoding { partition, search } = recoding;
+    let Recoding { partition, search, expansion } = recoding;
     let levels = levels_json(&data, &partition);
     let data = data.divided(partition.divided());
     let starred = starred(&data, &partition);
@@ -98,9 +105,14 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     drop(partition);
 
     let distinct_rows = data.rows() as u64;
-    let domains = data.into_quasi();
+    // Promises about outliers are judged beside the original; for the others its rows are given up.
+    let (domains, original) = match setup::about_outliers(&setup.promises) {
+        true => (data.quasi().to_vec(), Some(data)),
+        false => (data.into_quasi(), None),
+    };
     let release = Release::new(pending);
-    let release = release.verify(&names, &domains, &setup, population.as_ref(), receipt, progress)?;
+    let beside = Beside { population: population.as_ref(), original: original.as_ref() };
+    let release = release.verify(&names, &domains, &setup, beside, receipt, progress)?;
 
     progress.step("publishing", None);
     let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
@@ -112,7 +124,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search })
+    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search, expansion })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
@@ -158,11 +170,11 @@ fn recoding(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, search } = recode(allowed)?;
+    let Recoding { partition, search, expansion } = recode(allowed)?;
     let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, search }),
+        settled => settled.map(|partition| Recoding { partition, search, expansion }),
     }
 }
 

@@ -18,6 +18,7 @@ mod measure;
 mod missing;
 mod models;
 mod order;
+mod outliers;
 mod profile;
 mod verify;
 

@@ -65,7 +65,7 @@ pub(super) const CARD: Card = Card {
             name: "bounds",
             kind: ParamKind::Words,
             default: Some(""),
-            about: "stated ranges that take the place of those found, age=0:120",
+            about: "stated ranges that take the place of those found, age:0:120",
         },
         Param {
             name: "level",

@@ -21,15 +21,18 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Reads `age=0:120`.
+    /// Reads `age:0:120`.
     pub fn parse(text: &str) -> Result<Bounds> {
-        let read = text.split_once('=').and_then(|(column, range)| {
-            let (lo, hi) = range.split_once(':')?;
-            let (lo, hi) = (lo.trim().parse::<f64>().ok()?, hi.trim().parse::<f64>().ok()?);
-            (lo.is_finite() && hi.is_finite() && lo < hi)
-                .then(|| Bounds { column: column.trim().to_owned(), range: (lo, hi) })
-        });
-        read.ok_or_else(|| Error::job(format!("`bounds` has `{text}`, which is no range")).help("write age=0:120").at("bounds"))
+        let mut parts = text.rsplitn(3, ':').map(str::trim);
+        let read = (|| {
+            let (hi, lo, column) = (parts.next()?, parts.next()?, parts.next()?);
+            let range = (lo.parse::<f64>().ok()?, hi.parse::<f64>().ok()?);
+            let sound = range.0.is_finite() && range.1.is_finite() && range.0 < range.1 && !column.is_empty();
+            sound.then(|| Bounds { column: column.to_owned(), range })
+        })();
+        read.ok_or_else(|| {
+            Error::job(format!("`bounds` has `{text}`, which is no range")).help("write age:0:120").at("bounds")
+        })
     }
 
     /// The stated range of a column, if there is one; all its places must lie in it.

@@ -219,7 +219,7 @@ impl FullDomain {
             best: found(best)?,
         };
         let partition = partition(data, checker, &lattice.vector(best))?;
-        Ok(Recoding { partition, search: Some(report) })
+        Ok(Recoding { partition, search: Some(report), expansion: None })
     }
 }
 

@@ -12,6 +12,7 @@ mod manifest;
 mod matrix;
 mod metamorphic;
 mod pipeline;
+mod plain;
 mod profile;
 mod promises;
 mod pycanon;
