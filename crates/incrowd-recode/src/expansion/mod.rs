@@ -211,24 +211,27 @@ impl Algorithm for Expansion {
         let alike = one_group_each(&judge, &mut groups);
         left.extend(alike);
         let mut out = records(&global) + records(&local) + records(&left);
+        let (mut local, mut left) = (local, left);
         if out > suppressible || groups.is_empty() {
-            let everybody: Vec<u32> = global.iter().chain(&local).chain(&left).copied().collect();
-            let held = hold_together(&judge, &mut groups, &everybody, progress);
+            // Global outliers leave whatever happens; perhaps everybody else can stay.
+            let others: Vec<u32> = local.iter().chain(&left).copied().collect();
+            let held = records(&global) <= suppressible && hold_together(&judge, &mut groups, &others, progress);
             if !held {
                 return Err(match groups.is_empty() {
                     true => nothing(data, forced.map_or(0, |f| f.outliers.global + f.outliers.local)),
                     false => too_many(data, out, suppressible, "would"),
                 });
             }
-            (out, left) = (0, Vec::new());
+            (local, left) = (Vec::new(), Vec::new());
+            out = records(&global);
         }
-        let kept_all = out == 0;
+        debug_assert_eq!(out, records(&global) + records(&local) + records(&left));
         let report = ExpansionReport {
             algorithm: self.card.name,
             forced,
             residues: records(&residues),
-            removed_global: if kept_all { 0 } else { records(&global) },
-            removed_local: if kept_all { 0 } else { records(&local) },
+            removed_global: records(&global),
+            removed_local: records(&local),
             removed_residues: records(&left),
             groups: groups.len() as u64,
             expansions: run.expansions,

@@ -142,7 +142,8 @@ fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
                     let other = encode(&vector["config"], &reversed);
                     let bound = [promise.model.bind(&other).unwrap()];
                     let again = recode(name, &other, &bound, other.records()).unwrap();
-                    assert_eq!(self::loss(&other, &again.partition), loss, "the order of records must not show");
+                    let same = (self::loss(&other, &again.partition) - loss).abs() < 1e-9;
+                    assert!(same, "the order of records must not show");
                 }
                 Err(error) => {
                     assert_eq!(error.fault(), Fault::Unsatisfiable, "{error}");
