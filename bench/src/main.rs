@@ -17,7 +17,7 @@ usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [-
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
        incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
-       incrowd-bench plain [--rows 500000] [--dir DIR] [--data DIR]";
+       incrowd-bench plain [--rows 500000] [--dir DIR] [--data DIR] [--only targets,adult,plots,growth]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             let rows = option("--rows").map_or(Ok(500_000), |n| n.parse());
             let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
             rows.map_err(|_| USAGE.to_owned())
-                .and_then(|rows| plain::run_all(option("--data").map(PathBuf::from), &dir, rows))
+                .and_then(|rows| plain::run_all(option("--data").map(PathBuf::from), &dir, rows, option("--only").as_deref()))
         }
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),

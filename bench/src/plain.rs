@@ -175,21 +175,30 @@ fn share(yes: usize, of: usize) -> String {
 }
 
 /// Regenerates all tables and plots, and writes them to `out` as well as to standard output.
-pub(crate) fn run_all(data: Option<PathBuf>, dir: &Path, most: u64) -> Result<(), String> {
+pub(crate) fn run_all(data: Option<PathBuf>, dir: &Path, most: u64, only: Option<&str>) -> Result<(), String> {
+    let wants = |part: &str| only.is_none_or(|only| only.split(',').any(|name| name == part));
     let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
     let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let mut text = String::new();
     let adult = data.join("adult_arx.csv.gz");
     if adult.exists() {
-        let (runs_b, runs_a) = (series_b(&data, &adult)?, series_a(&data, &adult)?);
-        targets(&mut text, &runs_b, &runs_a, &data, &adult)?;
-        full(&mut text, &data, &adult)?;
-        plots(&data, &adult, dir)?;
+        if wants("targets") {
+            let (runs_b, runs_a) = (series_b(&data, &adult)?, series_a(&data, &adult)?);
+            targets(&mut text, &runs_b, &runs_a, &data, &adult)?;
+        }
+        if wants("adult") {
+            full(&mut text, &data, &adult)?;
+        }
+        if wants("plots") {
+            plots(&data, &adult, dir)?;
+        }
     } else {
         eprintln!("skipped: no adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)", data.display());
     }
-    growth(&mut text, dir, most)?;
+    if wants("growth") {
+        growth(&mut text, dir, most)?;
+    }
     println!("{text}");
     std::fs::write(dir.join("plain.md"), &text).map_err(|e| e.to_string())
 }
@@ -228,6 +237,7 @@ fn series_b(data: &Path, path: &Path) -> Result<Vec<Setting>, String> {
         for k in [3, 5, 8] {
             let ask = Ask { k, p: 0.8, d: 0.85, attributes: &[] };
             let runs = METHODS.iter().map(|m| measure(&sample, &ask, m, false)).collect::<Result<_, _>>()?;
+            eprintln!("sample {seed}, k = {k}");
             settings.push(Setting { k, sample: seed, runs });
         }
     }
@@ -243,6 +253,7 @@ fn series_a(data: &Path, path: &Path) -> Result<Vec<Setting>, String> {
         for k in [5, 10, 15] {
             let ask = Ask { k, p: 0.8, d: 0.85, attributes: &[] };
             let runs = METHODS.iter().map(|m| measure(&sample, &ask, m, true)).collect::<Result<_, _>>()?;
+            eprintln!("sample {seed}, k = {k}");
             settings.push(Setting { k, sample: seed, runs });
         }
     }

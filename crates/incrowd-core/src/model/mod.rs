@@ -28,6 +28,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
 use crate::outlier::{Outliers, Settings};
+use crate::region::Region;
 
 /// Every model incrowd knows. A new model is one file and one line here.
 pub const MODELS: &[&Card] = &[
@@ -159,6 +160,11 @@ pub trait BoundModel: Debug + Send + Sync {
     /// The outliers of the table it is bound to, if it knows any. Algorithms that treat outliers apart ask for them.
     fn outliers(&self) -> Option<&Outliers> {
         None
+    }
+
+    /// Whether no group whose cells cover this region is ever admitted, whatever its records.
+    fn hopeless(&self, _: &Region) -> bool {
+        false
     }
 
     /// A condition on the whole table without which no grouping of it is admitted. For models that survive merging that is

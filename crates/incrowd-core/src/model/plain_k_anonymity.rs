@@ -20,6 +20,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
 use crate::outlier::{Bits, Bounds, Fault, Outliers, Scale, Settings};
+use crate::region::Region;
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -199,6 +200,11 @@ impl BoundModel for Bound {
 
     fn outliers(&self) -> Option<&Outliers> {
         Some(&self.outliers)
+    }
+
+    /// A corner that is bad with every value of the table is bad with every value of a group.
+    fn hopeless(&self, region: &Region) -> bool {
+        self.asks.corners && self.outliers.is_dead(region)
     }
 
     /// Global outliers are in no plain group, so the values of all others must be enough.

@@ -80,18 +80,6 @@ impl Outliers {
             at[axis] += 1;
         }
     }
-
-    fn good_at_some_corner(&self, ends: &Ends, asked: &Bits, found: &mut Bits) {
-        let good = self.cache.good(self, ends);
-        found.join(&good.all);
-        if good.some.inside(asked, found) {
-            return;
-        }
-        if let Some((left, right)) = super::corners::halves(ends) {
-            self.good_at_some_corner(&left, asked, found);
-            self.good_at_some_corner(&right, asked, found);
-        }
-    }
 }
 
 /// The ends of all cells that cover a leaf, narrow ones first.

@@ -4,9 +4,10 @@
 //! tuples make a matrix. A group is plain if no value is bad at every corner (no bad row) and no corner is bad with every
 //! value (no bad column). A corner that is bad with every value of the table is *dead*.
 //!
-//! Corners are not enumerated. A box is looked at as a whole first: values that are good at all its corners settle their
-//! rows and all columns at once, a value that is good at none ends the search. Only what is not settled is halved, on the
-//! widest side. What was found out about a box or a corner is kept.
+//! What was found out about a corner is kept, and boxes share corners, so up to 64 of them are simply asked. The corners of
+//! larger boxes are not enumerated. Such a box is looked at as a whole first: values that are good at all its corners settle
+//! their rows and all columns at once, a value that is good at none ends the search. Only what is not settled is halved, on
+//! the widest side, until few corners are left.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +23,8 @@ pub(super) type Ends = Box<[(f64, f64)]>;
 
 /// So many boxes are looked at for one group before the answer is no.
 const BUDGET: u32 = 20_000;
+/// Up to so many free sides all corners are asked.
+const FREE: usize = 6;
 /// So many bytes of good values are kept.
 const KEPT: usize = 512 << 20;
 
@@ -99,6 +102,16 @@ impl Search<'_> {
         if self.steps > BUDGET {
             return Err(Fault::Budget);
         }
+        if let Some(corners) = corners(ends) {
+            for corner in corners {
+                let good = self.outliers.cache.good(self.outliers, &corner);
+                if !good.all.meets(self.values) {
+                    return Err(Fault::Column);
+                }
+                self.covered.join(&good.all);
+            }
+            return Ok(());
+        }
         let good = self.outliers.cache.good(self.outliers, ends);
         if !good.some.meets(self.values) {
             return Err(Fault::Column);
@@ -113,14 +126,29 @@ impl Search<'_> {
                 self.down(&left)?;
                 self.down(&right)
             }
-            // At a single corner both bounds are the truth.
             None => Ok(()),
         }
     }
 }
 
+/// The corners of a box, if it has few.
+fn corners(ends: &Ends) -> Option<impl Iterator<Item = Ends> + '_> {
+    let free: Vec<usize> = (0..ends.len()).filter(|&axis| ends[axis].0 != ends[axis].1).collect();
+    (free.len() <= FREE).then(|| {
+        (0u32..1 << free.len()).map(move |which| {
+            let mut corner = ends.clone();
+            for (bit, &axis) in free.iter().enumerate() {
+                let (lo, hi) = ends[axis];
+                let end = if which >> bit & 1 == 0 { lo } else { hi };
+                corner[axis] = (end, end);
+            }
+            corner
+        })
+    })
+}
+
 /// A box with its widest side fixed at one end, and at the other.
-pub(super) fn halves(ends: &Ends) -> Option<(Ends, Ends)> {
+fn halves(ends: &Ends) -> Option<(Ends, Ends)> {
     let width = |axis: usize| (ends[axis].1 - ends[axis].0).abs();
     let axis = (0..ends.len()).rev().max_by(|&a, &b| width(a).total_cmp(&width(b)))?;
     if width(axis) == 0.0 {
@@ -156,6 +184,23 @@ impl Outliers {
         self.dead(&self.ends(region))
     }
 
+    /// Adds the values that are good at some corner of a box, as far as they are asked for.
+    pub(super) fn good_at_some_corner(&self, ends: &Ends, asked: &Bits, found: &mut Bits) {
+        if let Some(corners) = corners(ends) {
+            corners.for_each(|corner| found.join(&self.cache.good(self, &corner).all));
+            return;
+        }
+        let good = self.cache.good(self, ends);
+        found.join(&good.all);
+        if good.some.inside(asked, found) {
+            return;
+        }
+        if let Some((left, right)) = halves(ends) {
+            self.good_at_some_corner(&left, asked, found);
+            self.good_at_some_corner(&right, asked, found);
+        }
+    }
+
     pub(super) fn dead(&self, ends: &Ends) -> bool {
         let key = key(ends);
         if let Ok(kept) = self.cache.kept.lock()
@@ -167,6 +212,13 @@ impl Outliers {
         let (mut dead, mut steps) = (false, 0);
         while let Some(part) = stack.pop() {
             steps += 1;
+            if let Some(mut corners) = corners(&part) {
+                dead = corners.any(|corner| self.cache.good(self, &corner).all.is_empty());
+                if dead {
+                    break;
+                }
+                continue;
+            }
             let good = self.cache.good(self, &part);
             dead = good.some.is_empty() || steps > BUDGET;
             if dead {

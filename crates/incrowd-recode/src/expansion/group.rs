@@ -123,13 +123,13 @@ impl<'a> Judge<'a> {
         Region { extents: self.lines.iter().enumerate().map(extent).collect() }
     }
 
-    /// Whether a group with these cells has a corner at which everybody is an outlier whatever the value.
+    /// Whether no group with these cells is ever admitted, as where everybody at a corner is an outlier whatever the value.
     pub(super) fn is_dead(&self, cells: &[Cell]) -> bool {
         if self.outliers.is_empty() {
             return false;
         }
         let region = self.region(cells, &[]);
-        self.outliers.iter().any(|outliers| outliers.is_dead(&region))
+        self.models.iter().any(|model| model.hopeless(&region))
     }
 
     /// Whether every model admits the group.

@@ -28,7 +28,8 @@ pub(super) fn merge(judge: &Judge<'_>, groups: &mut Vec<Group>, rows: &[u32], pr
         let mut used: Vec<usize> = Vec::new();
         let admitted = loop {
             // Once the cells are as wide as they get, a dead corner stays.
-            if union.cells == widest && judge.is_dead(&union.cells) {
+            let dead = judge.is_dead(&union.cells);
+            if dead && union.cells == widest {
                 break false;
             }
             let cheapest = left.iter().enumerate().map(|(at, &g)| (increase(judge, &union, &groups[g]), at));
@@ -36,7 +37,7 @@ pub(super) fn merge(judge: &Judge<'_>, groups: &mut Vec<Group>, rows: &[u32], pr
             let group = left.remove(at);
             union = judge.merged(&union, &groups[group]);
             used.push(group);
-            if judge.admits(&union) {
+            if !judge.is_dead(&union.cells) && judge.admits(&union) {
                 break true;
             }
         };
