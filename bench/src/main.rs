@@ -2,9 +2,11 @@
 //! real tables. See `bench/README.md`.
 
 mod args;
+mod chart;
 mod lattice;
 mod loss;
 mod optimized;
+mod plain;
 mod profile;
 mod sensitive;
 mod speed;
@@ -36,6 +38,9 @@ const BENCHES: &[Bench] = &[
     }),
     ("optimized", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
+    }),
+    ("plain", "[--rows 500000] [--dir DIR] [--data DIR]", |args| {
+        plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?)
     }),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];

@@ -7,6 +7,7 @@ pub mod attack;
 mod classes;
 mod cover;
 mod group;
+mod original;
 pub mod risk;
 mod tally;
 pub mod utility;
@@ -14,5 +15,6 @@ mod verify;
 
 pub use classes::Classes;
 pub use cover::{Covered, Join, On, cover};
+pub use original::Original;
 pub use tally::tally;
-pub use verify::{Judgement, People, Verification, verify};
+pub use verify::{Judgement, People, Verification, verify, verify_beside};

@@ -1,10 +1,11 @@
 //! Verification: does the release keep its promises?
 
-use incrowd_core::model::{Need, Promise};
+use incrowd_core::model::{Need, Promise, Verdict};
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, GroupSummary, Params, Progress, Result};
 
 use crate::cover::cover;
 use crate::group::groups;
+use crate::original::Original;
 
 /// What verification found out about one promise.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +86,16 @@ impl People {
 /// Judges every promise anew on the released cells. An empty release keeps every promise about groups, since it has none;
 /// callers that expect records must look at their number. Promises about a population need to know whom the cells cover.
 pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) -> Result<Verification> {
+    verify_beside(release, promises, people, None)
+}
+
+/// The same, with the original table and the release read on its lines, for promises about outliers.
+pub fn verify_beside(
+    release: &Dataset,
+    promises: &[Promise],
+    people: Option<&People>,
+    original: Option<(&Original<'_>, &Folded)>,
+) -> Result<Verification> {
     let needs = |promise: &Promise, need: Need| promise.model.card().needs.contains(&need);
     let mut groups = groups(release, promises.iter().any(|p| needs(p, Need::Sensitive)));
     if let Some(people) = people {
@@ -93,9 +104,20 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
         }
         groups.iter_mut().zip(&people.by_group).for_each(|(group, &covered)| group.population = covered);
     }
+    let beside: Vec<GroupSummary> =
+        original.map_or_else(Vec::new, |(original, folded)| original.summaries(folded));
+    if original.is_some() && beside.len() != groups.len() {
+        return Err(Error::bug("the original was read beside another release"));
+    }
     let mut judgements = Vec::with_capacity(promises.len());
     for promise in promises {
-        let model = promise.model.bind(release)?;
+        let about_outliers = needs(promise, Need::Region);
+        let model = match (about_outliers, original) {
+            (true, Some((original, _))) => promise.model.bind(original.data())?,
+            (true, None) => return Err(needs_original(promise)),
+            (false, _) => promise.model.bind(release)?,
+        };
+        let groups = if about_outliers { &beside } else { &groups };
         let mut outside = None;
         if needs(promise, Need::Population) {
             let Some(people) = people else {
@@ -111,6 +133,15 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
             let verdict = model.admits(group);
             failing += u64::from(!verdict.holds);
             if worst.as_ref().is_none_or(|worst| verdict.is_worse_than(worst)) {
+                worst = Some(verdict);
+            }
+        }
+        if let Some((original, _)) = original.filter(|_| about_outliers) {
+            // A table that is no release of the original promises nothing about its people.
+            let strangers = original.strangers();
+            let verdict = Verdict::at_most(STRANGERS, strangers as f64, 0.0, strangers == 0);
+            if strangers > 0 {
+                failing = failing.max(1);
                 worst = Some(verdict);
             }
         }
@@ -133,4 +164,15 @@ pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) 
     }
     let unread = people.map_or_else(Vec::new, |people| people.unread.clone());
     Ok(Verification { judgements, groups: groups.len() as u64, records: release.records(), unread })
+}
+
+const STRANGERS: &str = "records that no record of the original can stand for";
+
+/// What a reader of the release alone cannot tell.
+fn needs_original(promise: &Promise) -> Error {
+    let name = promise.name();
+    Error::job(format!("`{name}` needs the original table: who is an outlier is a question about its records")).help(
+        "give it with --original people.csv; from the release alone only the number of sensitive values can be checked, with \
+         --model l-diversity:l=K",
+    )
 }

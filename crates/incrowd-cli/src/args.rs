@@ -91,7 +91,8 @@ const VERIFY_EXAMPLES: &str = "\
 Examples:
   incrowd verify people.release.csv                          (asks the manifest beside it)
   incrowd verify anything.csv --quasi age,sex,zip -k 10
-  incrowd verify people.release.csv --job job.toml";
+  incrowd verify people.release.csv --job job.toml
+  incrowd verify people.release.csv --original people.csv    (for promises about outliers)";
 
 const MEASURE_EXAMPLES: &str = "\
 Examples:
@@ -116,6 +117,7 @@ Examples:
   incrowd profile people.csv --quasi age,sex,zip --sampling-fraction 0.1
   incrowd profile people.csv --share 0 --max-columns 2       (sets that single out at least one record)
   incrowd profile people.csv --share 1                       (sets that are keys)
+  incrowd profile people.csv --quasi age,education --outliers on=income,p=0.9,d=0.85
 
 Everything it says but the number of records and columns is for the owner of the data.";
 
@@ -274,6 +276,10 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) models: ModelArgs,
 
+    /// The table the release was made from, for plain-k-anonymity [default: the input of --job]
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    pub(crate) original: Option<PathBuf>,
+
     /// The manifest, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) manifest: Option<PathBuf>,
@@ -347,6 +353,14 @@ pub(crate) struct AttackArgs {
     /// Another release about some of the same people
     #[arg(long, value_name = "RELEASE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
     pub(crate) second: Option<PathBuf>,
+
+    /// The table the release was made from, for attacks on outliers [default: the input of --job]
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) original: Option<PathBuf>,
+
+    /// What an outlier is, in the parameters of plain-k-anonymity: p=0.8,d=0.85 [default: as the manifest says]
+    #[arg(long, value_name = "PARAMETERS", help_heading = "The adversary")]
+    pub(crate) outliers: Option<String>,
 
     /// How near a guess of a number must come: income=500, or income=5% of the guess; may be repeated
     #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
@@ -452,7 +466,7 @@ pub(crate) struct DemoArgs {
     #[arg(short, default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) k: i64,
 
-    /// Which table: census or skewed
+    /// Which table: census, skewed or salaries
     #[arg(long, default_value = "census")]
     pub(crate) table: String,
 
@@ -513,6 +527,18 @@ pub(crate) struct ProfileArgs {
     /// Which share of the population the table is
     #[arg(long, value_name = "F", help_heading = "Population")]
     pub(crate) sampling_fraction: Option<f64>,
+
+    /// Count the outliers too, in the parameters of plain-k-anonymity: on=income,p=0.8,d=0.85
+    #[arg(long, value_name = "PARAMETERS", help_heading = "Outliers")]
+    pub(crate) outliers: Option<String>,
+
+    /// A hierarchy whose order distances are measured along, as for `anonymize`: COLUMN=FILE
+    #[arg(long, value_name = "COLUMN=HIERARCHY", requires = "outliers", help_heading = "Outliers")]
+    pub(crate) hierarchy: Vec<String>,
+
+    /// A directory of hierarchy files named after their columns
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "outliers", help_heading = "Outliers")]
+    pub(crate) hierarchies: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

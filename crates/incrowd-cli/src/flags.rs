@@ -51,6 +51,7 @@ impl Typed {
         };
         typed.models(&args.models)?;
         typed.judge_release(&args.table, args.manifest.as_ref());
+        typed.judge_beside(args.original.as_ref());
         typed.job.input.paths = vec![args.release.clone()];
         Ok(typed)
     }
@@ -165,10 +166,7 @@ impl Typed {
         }
         for text in &args.model {
             let (name, params) = text.split_once(':').unwrap_or((text, ""));
-            let known = incrowd::model::MODELS.iter().find(|card| card.name == name);
-            let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
-            let params = split_params(params);
-            let given = values("--model", &params, known)?;
+            let given = model_params("--model", name, params)?;
             let given: Vec<(&str, Value)> = given.iter().map(|(n, v)| (n.as_str(), v.clone())).collect();
             self.job.promise(name, given);
         }
@@ -257,6 +255,12 @@ impl Typed {
         Ok(typed)
     }
 
+    /// Says which table a release to be judged was made from: the one stated, or the input of a job file.
+    pub(crate) fn judge_beside(&mut self, original: Option<&PathBuf>) {
+        let of_job = std::mem::take(&mut self.job.input.paths).into_iter().filter(|_| self.source.is_some());
+        self.job.original = original.map_or_else(|| of_job.collect(), |path| vec![path.clone()]);
+    }
+
     /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but
     /// where its manifest is does.
     pub(crate) fn judge_release(&mut self, table: &TableArgs, manifest: Option<&PathBuf>) {
@@ -270,6 +274,13 @@ impl Typed {
         let manifest = manifest.cloned().or(stated);
         self.job.output = stated_manifest(manifest);
     }
+}
+
+/// Reads parameters of a model, `k=5,p=0.8`.
+pub(crate) fn model_params(flag: &str, name: &str, params: &str) -> Result<Vec<(String, Value)>> {
+    let known = incrowd::model::MODELS.iter().find(|card| card.name == name);
+    let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
+    values(flag, &split_params(params), known)
 }
 
 /// Where the manifest of a release to be judged is, if that is stated.

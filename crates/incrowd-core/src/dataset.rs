@@ -271,7 +271,7 @@ impl Dataset {
                 .collect();
             population.people(&population.covered(&cells, 0..population.rows() as u32))
         });
-        GroupSummary { records: self.records, sensitive, population }
+        GroupSummary { records: self.records, sensitive, population, region: None }
     }
 
     /// The quasi-identifiers alone; the rows are given up.

@@ -1,5 +1,7 @@
 //! What a model is told about a group.
 
+use crate::region::Region;
+
 /// How often each value of a sensitive column occurs: the values that do, by code, ascending. Only what occurs takes room,
 /// so that a salary with a hundred thousand values costs a small group no more than a disease with ten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,8 +79,8 @@ impl Histogram {
     }
 }
 
-/// A group as models see it. Summaries merge: records and histograms of a union are those of its parts together. The
-/// population does not, since a union may be published with cells that cover more people than those of its parts.
+/// A group as models see it. Summaries merge: records and histograms of a union are those of its parts together. Population
+/// and region do not, since a union may be published with cells that cover more than those of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSummary {
     /// How many records the group has.
@@ -88,6 +90,8 @@ pub struct GroupSummary {
     /// How many people of the population the group's published cells cover; 0 if no model asked for it. A group without
     /// records stands for the people no cell covers.
     pub population: u64,
+    /// What the group's published cells cover; not there if no model asked for it.
+    pub region: Option<Region>,
 }
 
 impl GroupSummary {
@@ -104,8 +108,9 @@ impl GroupSummary {
         }
     }
 
-    /// Adds the records of another group.
+    /// Adds the records of another group. What the union is published with is for others to say.
     pub fn merge(&mut self, other: &GroupSummary) {
+        self.region = None;
         self.records += other.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&other.sensitive) {
             mine.merge(theirs);
@@ -114,6 +119,7 @@ impl GroupSummary {
 
     /// Takes away records that were added before.
     pub fn remove(&mut self, part: &GroupSummary) {
+        self.region = None;
         self.records -= part.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&part.sensitive) {
             mine.remove(theirs);

@@ -23,10 +23,12 @@ mod index;
 pub mod metric;
 pub mod model;
 pub mod number;
+pub mod outlier;
 pub mod partition;
 pub mod plan;
 pub mod population;
 pub mod progress;
+pub mod region;
 pub mod schema;
 mod sensitive;
 
@@ -45,4 +47,5 @@ pub use partition::{Partition, Span};
 pub use plan::Plan;
 pub use population::Population;
 pub use progress::{Progress, Silent};
+pub use region::{Covers, Extent, Region};
 pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};

@@ -6,6 +6,7 @@
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod expansion;
 pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;
@@ -14,12 +15,21 @@ pub mod suppress;
 
 use std::fmt::Debug;
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] =
-    &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD, &optimized::CARD];
+pub const ALGORITHMS: &[&Card] = &[
+    &mondrian::CARD,
+    &local_recoding::CARD,
+    &full_domain::CARD,
+    &optimized::CARD,
+    &expansion::EXPC_PLUS,
+    &expansion::EXPC,
+    &expansion::GNOF,
+    &expansion::GOF,
+    &expansion::REMOVE,
+];
 
 /// An algorithm's entry in the list.
 pub struct Card {
@@ -48,6 +58,11 @@ pub trait Algorithm: Debug + Send + Sync {
     /// Whether it is sound only for models that survive the merging of groups: because it prunes, or because it may publish
     /// two groups with the same cells, which are one group to a reader.
     fn needs_merging(&self) -> bool;
+
+    /// Whether the summaries it shows to models hold this.
+    fn supplies(&self, need: Need) -> bool {
+        need != Need::Region
+    }
 
     /// Partitions the table so that every model admits every group. The caller has bound the models to this very
     /// table; `Err` means it cannot be done, or not with these parameters. Rows of at most `suppressible` records may be
@@ -88,6 +103,8 @@ pub struct Recoding {
     pub search: Option<full_domain::SearchReport>,
     /// What trial runs found; for the data owner only.
     pub trials: Option<optimized::TrialReport>,
+    /// How groups were grown; for the data owner only.
+    pub expansion: Option<expansion::ExpansionReport>,
     /// The lines the groups are published with, if not those of the table. They have the same leaves.
     pub domains: Option<Vec<Domain>>,
 }
@@ -95,7 +112,7 @@ pub struct Recoding {
 impl Recoding {
     /// A partition about which nothing else is known.
     pub fn new(partition: Partition) -> Recoding {
-        Recoding { partition, search: None, trials: None, domains: None }
+        Recoding { partition, search: None, trials: None, expansion: None, domains: None }
     }
 }
 
@@ -127,6 +144,22 @@ impl Method {
     /// Refuses models the algorithm would not be sound for.
     pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
         for promise in promises {
+            let card = promise.model.card();
+            if let Some(need) = card.needs.iter().find(|need| !self.algorithm.supplies(**need)) {
+                let (method, model) = (self.card.name, promise.name());
+                let (what, help) = match need {
+                    Need::Population => ("count people of a population", "use `mondrian`"),
+                    _ => (
+                        "look at the corners of groups",
+                        "use `expc-plus`, with suppression_limit as high as you can bear",
+                    ),
+                };
+                return Err(Error::job(format!(
+                    "`{method}` cannot be used with `{model}`: it does not {what}"
+                ))
+                .help(help)
+                .at("algorithm"));
+            }
             if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
                 let (method, model) = (self.card.name, promise.name());
                 return Err(Error::job(format!(

@@ -6,7 +6,7 @@
 
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::population::Cell;
-use incrowd_core::{Code, Dataset, Error, GroupId, GroupSummary, Partition, Result};
+use incrowd_core::{Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
 
 /// How suppressed records are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +105,8 @@ fn star(
     let seen = |starred: &GroupSummary| {
         let mut seen = starred.clone();
         alike.iter().for_each(|&group| seen.merge(&groups[group]));
+        let extents = data.quasi().iter().map(|quasi| Extent::whole(&quasi.domain)).collect();
+        seen.region = Some(Region { extents });
         seen
     };
     while !models.iter().all(|model| model.admits(&seen(&starred)).holds) {

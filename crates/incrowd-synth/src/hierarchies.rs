@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use crate::skewed;
 use crate::table::Table;
+use crate::{salaries, skewed};
 
 /// Sex, indexed by [`crate::ages::FEMALE`] and [`crate::ages::MALE`].
 pub(crate) const SEX: [[&str; 1]; 2] = [["female"], ["male"]];
@@ -170,6 +170,8 @@ pub fn hierarchy(table: Table, column: &str) -> Option<String> {
         (Table::Census, "race") => Some(lines(&RACE)),
         (Table::Census, "disease") => Some(lines(&DISEASE)),
         (Table::Skewed, "occupation") => Some(codes()),
+        (Table::Salaries, "education") => Some(lines(&EDUCATION)),
+        (Table::Salaries, column) => neighbours(column),
         _ => None,
     }
 }
@@ -186,4 +188,17 @@ fn codes() -> String {
         let _ = writeln!(text, "{code};{}x;{}xx;*", code / 10, code / 100);
     }
     text
+}
+
+/// Codes of the salaries table generalize to groups of neighbours.
+fn neighbours(column: &str) -> Option<String> {
+    let (_, letter, count, size) = *salaries::CODED.iter().find(|(name, ..)| *name == column)?;
+    let line = |code: u16| {
+        let from = code / size * size;
+        let to = (from + size).min(count) - 1;
+        let (code, from, to) =
+            (salaries::coded(letter, code), salaries::coded(letter, from), salaries::coded(letter, to));
+        format!("{code};{from}-{to};*\n")
+    };
+    Some((0..count).map(line).collect())
 }

@@ -25,6 +25,7 @@ mod census;
 mod draw;
 mod hierarchies;
 mod line;
+mod salaries;
 mod skewed;
 mod synth;
 mod table;

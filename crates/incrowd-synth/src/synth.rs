@@ -9,6 +9,7 @@ use std::thread;
 use crate::census::Census;
 use crate::draw::Dice;
 use crate::line::Line;
+use crate::salaries::Salaries;
 use crate::skewed::Skewed;
 use crate::table::Table;
 
@@ -35,6 +36,7 @@ pub struct Synth {
 enum People {
     Census(Box<Census>),
     Skewed(Box<Skewed>),
+    Salaries(Box<Salaries>),
 }
 
 impl Synth {
@@ -44,6 +46,7 @@ impl Synth {
         let people = match table {
             Table::Census => People::Census(Box::new(Census::new())),
             Table::Skewed => People::Skewed(Box::new(Skewed::new())),
+            Table::Salaries => People::Salaries(Box::new(Salaries::new())),
         };
         Self { table, rows, seed, people }
     }
@@ -140,6 +143,7 @@ impl Synth {
             match &self.people {
                 People::Census(people) => people.draw(&mut dice).write(&mut line),
                 People::Skewed(people) => people.draw(&mut dice).write(&mut line),
+                People::Salaries(people) => people.draw(&mut dice).write(&mut line),
             }
             line.end();
         }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{census, skewed};
+use crate::{census, salaries, skewed};
 
 /// A kind of synthetic table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +14,20 @@ pub enum Table {
     Census,
     /// A mostly numeric table with strong skew and no missing values.
     Skewed,
+    /// Eight quasi-identifiers with the domains of a census extract, and a salary class in which a few people stand out.
+    Salaries,
 }
 
 impl Table {
     /// Every table, in the order in which they are documented.
-    pub const ALL: [Table; 2] = [Table::Census, Table::Skewed];
+    pub const ALL: [Table; 3] = [Table::Census, Table::Skewed, Table::Salaries];
 
     /// The name under which the table is asked for, the inverse of [`Table::from_str`].
     pub fn name(self) -> &'static str {
         match self {
             Table::Census => "census",
             Table::Skewed => "skewed",
+            Table::Salaries => "salaries",
         }
     }
 
@@ -33,6 +36,7 @@ impl Table {
         match self {
             Table::Census => &census::COLUMNS,
             Table::Skewed => &skewed::COLUMNS,
+            Table::Salaries => &salaries::COLUMNS,
         }
     }
 }

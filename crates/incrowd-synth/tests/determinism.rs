@@ -78,5 +78,5 @@ fn tables_are_found_by_name() {
         assert_eq!(table.name().parse(), Ok(table));
     }
     let error = "nobody".parse::<Table>().expect_err("there is no such table");
-    assert_eq!(error.to_string(), "there is no synthetic table `nobody` (known: census, skewed)");
+    assert_eq!(error.to_string(), "there is no synthetic table `nobody` (known: census, skewed, salaries)");
 }

@@ -32,6 +32,8 @@ fn exactly_the_categories_have_one() {
     assert_eq!(names(Table::Census), census);
     assert_eq!(names(Table::Skewed), ["sex", "occupation"]);
     assert_eq!(hierarchy(Table::Skewed, "education"), None);
+    let salaries = ["sex", "education", "marital", "race", "workclass", "country", "occupation"];
+    assert_eq!(names(Table::Salaries), salaries);
 }
 
 #[test]

@@ -200,3 +200,18 @@ fn most_people_stand_out() {
     let groups = SKEWED.groups(&columns, 10_000);
     assert!(groups.iter().filter(|&&size| size == 1).count() > 6_000);
 }
+
+/// The domains of the census extract whose experiments the table stands in for.
+#[test]
+fn salaries_have_the_stated_domains() {
+    let rows = Rows::new(Table::Salaries);
+    let distinct = |column: &str| rows.texts(column).into_iter().collect::<BTreeSet<_>>().len();
+    let columns =
+        ["age", "sex", "education", "marital", "race", "workclass", "country", "occupation", "salary_class"];
+    assert_eq!(columns.map(distinct), [78, 2, 17, 6, 9, 10, 83, 50, 50]);
+    within(&rows.numbers("age"), 17..=94);
+    within(&rows.numbers("salary_class"), 1..=50);
+    // Few young people earn like old ones.
+    let high = |ages| share_at(&rows, "salary_class", ages, |class| class.parse::<u32>().unwrap() >= 30);
+    assert!(high(17..=20) < 0.01 && high(45..=60) > 0.1, "{} {}", high(17..=20), high(45..=60));
+}

@@ -29,9 +29,11 @@ pub mod job;
 pub mod profile;
 
 mod attack;
+mod expansion;
 mod grid;
 mod manifest;
 mod measure;
+mod outliers;
 mod pipeline;
 mod release;
 mod search;
@@ -48,6 +50,7 @@ pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_al
 pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure, measure_utility};
+pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_counts, column_values};

@@ -9,14 +9,16 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
 use incrowd_recode::Recoding;
+use incrowd_recode::expansion::ExpansionReport;
 use incrowd_recode::full_domain::SearchReport;
 use incrowd_recode::optimized::TrialReport;
 use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
+use crate::expansion::expansion_json;
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
-use crate::release::Release;
+use crate::release::{Beside, Release};
 use crate::search::{levels_json, search_json, trials_json};
 use crate::setup::{self, Setup};
 
@@ -41,6 +43,8 @@ pub struct Report {
     pub search: Option<SearchReport>,
     /// What trial runs found.
     pub trials: Option<TrialReport>,
+    /// How groups were grown.
+    pub expansion: Option<ExpansionReport>,
 }
 
 impl Report {
@@ -52,6 +56,9 @@ impl Report {
         }
         if let Some(trials) = &self.trials {
             answer["private"] = json!({ "trials": trials_json(trials) });
+        }
+        if let Some(expansion) = &self.expansion {
+            answer["private"] = json!({ "expansion": expansion_json(expansion) });
         }
         answer
     }
@@ -88,7 +95,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-    let Recoding { partition, search, trials, domains } = recoding;
+    let Recoding { partition, search, trials, expansion, domains } = recoding;
     let data = match domains {
         Some(domains) => data.with_domains(domains),
         None => data,
@@ -110,9 +117,14 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     drop(partition);
 
     let distinct_rows = data.rows() as u64;
-    let domains = data.into_quasi();
+    // Promises about outliers are judged beside the original; for the others its rows are given up.
+    let (domains, original) = match setup::about_outliers(&setup.promises) {
+        true => (data.quasi().to_vec(), Some(data)),
+        false => (data.into_quasi(), None),
+    };
     let release = Release::new(pending);
-    let release = release.verify(&names, &domains, &setup, population.as_ref(), receipt, progress)?;
+    let beside = Beside { population: population.as_ref(), original: original.as_ref() };
+    let release = release.verify(&names, &domains, &setup, beside, receipt, progress)?;
 
     progress.step("publishing", None);
     let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
@@ -134,6 +146,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         missing,
         search,
         trials,
+        expansion,
     })
 }
 
@@ -180,11 +193,11 @@ fn recoding(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, search, trials, domains } = recode(allowed)?;
+    let Recoding { partition, search, trials, expansion, domains } = recode(allowed)?;
     let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, search, trials, domains }),
+        settled => settled.map(|partition| Recoding { partition, search, trials, expansion, domains }),
     }
 }
 

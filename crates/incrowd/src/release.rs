@@ -1,6 +1,6 @@
 //! A release is a file under way until it is verified; only then can it be published.
 
-use incrowd_audit::{People, Verification, tally, verify};
+use incrowd_audit::{Original, People, Verification, tally, verify_beside};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::{Need, Promise};
@@ -40,7 +40,7 @@ impl Release<Unchecked> {
         columns: &[String],
         domains: &[Quasi],
         setup: &Setup,
-        population: Option<&Folded>,
+        beside: Beside<'_>,
         receipt: Receipt,
         progress: &dyn Progress,
     ) -> Result<Release<Verified>> {
@@ -67,7 +67,7 @@ impl Release<Unchecked> {
         let sensitive: Vec<SensitiveSpec> = setup.schema.sensitive().map(|(_, spec)| spec.clone()).collect();
         let missing = setup.missing_label();
         let asked = Asked { promises, stated: false };
-        let verification = judge(read.folded, &quasi, &sensitive, &asked, population, missing, progress)?;
+        let verification = judge(read.folded, &quasi, &sensitive, &asked, beside, missing, progress)?;
         if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
             return Err(Error::bug(format!(
                 "the release does not keep {}: it was not put in place",
@@ -94,11 +94,17 @@ pub(crate) fn judge(
     quasi: &[ColumnSpec],
     sensitive: &[SensitiveSpec],
     asked: &Asked<'_>,
-    population: Option<&Folded>,
+    beside: Beside<'_>,
     missing: &str,
     progress: &dyn Progress,
 ) -> Result<Verification> {
-    let people = population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
+    let texts = beside.original.map(|_| release.clone());
+    let original = match (beside.original, &texts) {
+        (Some(data), Some(texts)) => Some((Original::read(texts, data, progress)?, texts)),
+        _ => None,
+    };
+    let people =
+        beside.population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
     let width = release.columns.len();
     for column in quasi.len()..width {
         let mut texts = release.columns[column].texts.iter().skip(1);
@@ -116,7 +122,17 @@ pub(crate) fn judge(
             promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
         }
     }
-    verify(&release, asked.promises, people.as_ref())
+    let original = original.as_ref().map(|(original, texts)| (original, *texts));
+    verify_beside(&release, asked.promises, people.as_ref(), original)
+}
+
+/// What a release is judged beside, where a promise asks for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    /// The people the table is a sample of.
+    pub(crate) population: Option<&'a Folded>,
+    /// The table the release was made from.
+    pub(crate) original: Option<&'a Dataset>,
 }
 
 /// Promises about a published table.

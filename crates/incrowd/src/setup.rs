@@ -133,6 +133,47 @@ pub(crate) fn fold_people(
     Ok(folded)
 }
 
+/// The original of a release to be judged, encoded as it was for the making, if a promise or an attack asks for it.
+pub(crate) fn original(
+    job: &Job,
+    quasi: &[&str],
+    sensitive: &[&str],
+    progress: &dyn Progress,
+) -> Result<Dataset> {
+    let named = |e: Error| match e.key() {
+        Some(_) => e,
+        None => e.at("input.path"),
+    };
+    let mut engine = Embedded::open(&job.original, &Options::default()).map_err(named)?;
+    let columns: Vec<String> = quasi.iter().chain(sensitive).map(|name| (*name).to_owned()).collect();
+    if let Some(absent) = columns.iter().find(|c| !engine.columns().contains(c)) {
+        let error = Error::input(format!("the original table has no column `{absent}`"));
+        return Err(error.help_near(absent, engine.columns().iter().map(String::as_str)));
+    }
+    let drop_missing = job.input.on_missing == OnMissing::Drop;
+    let spec = FoldSpec { columns, missing: job.input.missing.clone(), drop_missing, replay: false };
+    let mut folded = engine.fold(&spec, progress)?;
+    if folded.records() == 0 {
+        return Err(Error::input("the original table has no records"));
+    }
+    let of = |name: &&str| job.column(name).cloned().unwrap_or_default();
+    let specs: Vec<_> = quasi.iter().map(|name| of(name).spec).collect();
+    let values: Vec<SensitiveSpec> = sensitive.iter().map(|name| sensitive_spec(&of(name))).collect();
+    for (column, spec) in folded.columns[quasi.len()..].iter_mut().zip(&values) {
+        as_published(column, spec);
+    }
+    let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
+    Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &values.iter().collect::<Vec<_>>(), missing)
+        .map_err(|EncodeError { misfit, .. }| {
+            Error::input(format!("the original table: {}", misfit.error.message()))
+        })
+}
+
+/// Whether a promise is about outliers of the original table.
+pub(crate) fn about_outliers(promises: &[Promise]) -> bool {
+    promises.iter().any(|p| p.model.card().needs.contains(&Need::Region))
+}
+
 impl Setup {
     /// Checks a job against the columns of its table.
     pub fn new(job: &Job, columns: &[String]) -> Result<Setup> {

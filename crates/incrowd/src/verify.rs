@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::grid::grids_of_manifest;
 use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
-use crate::release::{Asked, delimiter, judge, read};
+use crate::release::{Asked, Beside, delimiter, judge, read};
 use crate::setup;
 
 /// What was found out about a published table.
@@ -66,7 +66,8 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     }
     let sensitive = named(&job, RoleName::Sensitive);
     let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
-    if promises.iter().any(|p| p.model.card().needs.contains(&Need::Population)) {
+    let outliers = setup::about_outliers(&promises);
+    if outliers || promises.iter().any(|p| p.model.card().needs.contains(&Need::Population)) {
         needs_hierarchies(&job, &quasi, manifest.as_ref())?;
     }
     let mut options = setup::options(&job.input)?;
@@ -84,6 +85,10 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         .map(str::to_owned)
         .collect();
     let population = setup::population(&job, &quasi, &promises, progress)?;
+    // Without the original a promise about outliers is refused further down, with the reason.
+    let original = (outliers && !job.original.is_empty())
+        .then(|| setup::original(&job, &quasi, &sensitive, progress))
+        .transpose()?;
     let specs = |names: &[&str]| -> Vec<ColumnSpec> {
         names.iter().map(|name| job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect()
     };
@@ -93,8 +98,8 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         .map(|name| job.column(name).map(setup::sensitive_spec).unwrap_or_default())
         .collect();
     let asked = Asked { promises: &promises, stated };
-    let verification =
-        judge(back.folded, &specs(&quasi), &sensitive, &asked, population.as_ref(), missing, progress)?;
+    let beside = Beside { population: population.as_ref(), original: original.as_ref() };
+    let verification = judge(back.folded, &specs(&quasi), &sensitive, &asked, beside, missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })

@@ -127,6 +127,8 @@ pub struct Finding {
     pub facts: Vec<Fact>,
     /// What a reader should know.
     pub notes: Vec<String>,
+    /// Whether the whole finding is for the data owner only, because its very numbers tell about people.
+    pub owner_only: bool,
     /// For the data owner only: the worst risk of anybody in each group of the release. Empty if the attack is not about
     /// single groups.
     pub by_group: Vec<f64>,
@@ -247,6 +249,7 @@ impl Risks {
             bands,
             facts: Vec::new(),
             notes: Vec::new(),
+            owner_only: false,
             by_group: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@
 //! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
 
 mod confidence;
+mod distinguishability;
 mod equijoin;
 mod finding;
 mod homogeneity;
@@ -19,6 +20,7 @@ mod similarity;
 mod skewness;
 mod values;
 
+pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use scene::{Epsilon, External, Published, Scene};
 pub use values::Values;
@@ -38,6 +40,8 @@ pub const ATTACKS: &[&Card] = &[
     &similarity::CARD,
     &confidence::CARD,
     &overlap::CARD,
+    &distinguishability::CARD,
+    &distinguishability::CONDITIONAL,
 ];
 
 /// An attack's entry in the list.

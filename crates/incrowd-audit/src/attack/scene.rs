@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use incrowd_core::{Categories, ColumnSpec, Folded, Kind, Result};
+use incrowd_core::outlier::Settings;
+use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Kind, Result};
 
 use super::journalist::Linked;
 use super::values::Values;
@@ -89,6 +90,8 @@ pub struct Scene<'a> {
     pub external: Option<External<'a>>,
     /// Another release about some of the same people.
     pub second: Option<Published<'a>>,
+    /// The table the release was made from, and what an outlier of it is.
+    pub original: Option<(&'a Dataset, &'a [Settings])>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
     /// The join with the population, which two attacks need.
@@ -108,6 +111,7 @@ impl<'a> Scene<'a> {
             population: None,
             external: None,
             second: None,
+            original: None,
             epsilon: BTreeMap::new(),
             linked: OnceCell::new(),
         }

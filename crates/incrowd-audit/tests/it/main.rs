@@ -4,6 +4,7 @@ mod attack;
 mod common;
 mod corruption;
 mod cover;
+mod plain;
 mod sensitive;
 mod twin;
 mod vectors;

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
-        if report.search.is_some() || report.trials.is_some() {
+        if report.search.is_some() || report.trials.is_some() || report.expansion.is_some() {
             say!("may be published\n");
         }
         print(&report, &path.unwrap_or_default());
@@ -31,6 +31,9 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         }
         if let Some(trials) = &report.trials {
             super::trials_print::print(trials);
+        }
+        if let Some(expansion) = &report.expansion {
+            super::expansion_print::print(&report, expansion);
         }
     }
     Ok(ExitCode::SUCCESS)

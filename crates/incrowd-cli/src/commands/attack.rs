@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incrowd::job::PopulationJob;
-use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
+use incrowd::{
+    AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result, Value,
+};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
@@ -15,6 +17,7 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.judge_release(&args.table, args.manifest.as_ref());
+    typed.judge_beside(args.original.as_ref());
     typed.job.input.paths = vec![args.release.clone()];
     if let Some(path) = &args.population {
         typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
@@ -28,6 +31,7 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         thresholds: thresholds(&args.threshold)?,
         limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,
         epsilon: args.epsilon.iter().map(|text| epsilon(text)).collect::<Result<_>>()?,
+        outliers: args.outliers.as_ref().map_or_else(|| Ok(Vec::new()), |text| outlier_params(text))?,
     };
     let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if let Some(path) = &args.details {
@@ -48,7 +52,9 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
 fn spare_inputs(args: &AttackArgs) -> Result<()> {
     let place = |path: &PathBuf| path.canonicalize().ok();
     let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref()]).flatten();
+    let read =
+        read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()]);
+    let read = read.flatten();
     let details = args.details.as_ref().and_then(place);
     if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
         return Err(
@@ -102,35 +108,51 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
     })
 }
 
+/// Reads `p=0.8,d=0.85,on=age`.
+pub(crate) fn outlier_params(text: &str) -> Result<Vec<(String, Value)>> {
+    crate::flags::model_params("--outliers", "plain-k-anonymity", text)
+}
+
 fn print(report: &AttackReport, path: &str) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
-    if !report.attacked.is_empty() {
-        say!("{}\n", findings(report));
-        for line in legend(report) {
-            say!("{line}");
-        }
-        say!("\npeople by risk\n");
-        bands(report).into_iter().for_each(|text| say!("{text}\n"));
-    }
-    let facts: Vec<Vec<String>> = report.attacked.iter().flat_map(|a| facts(&a.finding)).collect();
-    if !facts.is_empty() {
-        say!("{}\n", table(facts));
-    }
-    for attacked in &report.attacked {
-        for note in &attacked.finding.notes {
-            say!("note     {}: {note}", title(&attacked.finding));
-        }
-    }
+    section(&report.of(false).collect::<Vec<_>>());
     for skipped in &report.skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
         say!("not run  {}{column}: {}", skipped.attack, skipped.why);
+    }
+    let private: Vec<&Attacked> = report.of(true).collect();
+    if !private.is_empty() {
+        say!("\nfor the data owner only\n");
+        section(&private);
     }
     for attacked in &report.attacked {
         for limit in &attacked.limits {
             let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
             say!("limit    {}   {holds}   {what} is {have}, at most {most}", title(&attacked.finding));
+        }
+    }
+}
+
+/// The findings of one section.
+fn section(attacked: &[&Attacked]) {
+    if attacked.is_empty() {
+        return;
+    }
+    say!("{}\n", findings(attacked));
+    for line in legend(attacked) {
+        say!("{line}");
+    }
+    say!("\npeople by risk\n");
+    bands(attacked).into_iter().for_each(|text| say!("{text}\n"));
+    let facts: Vec<Vec<String>> = attacked.iter().flat_map(|a| facts(&a.finding)).collect();
+    if !facts.is_empty() {
+        say!("{}\n", table(facts));
+    }
+    for attacked in attacked {
+        for note in &attacked.finding.notes {
+            say!("note     {}: {note}", title(&attacked.finding));
         }
     }
 }
@@ -142,10 +164,10 @@ fn title(finding: &Finding) -> String {
     }
 }
 
-fn findings(report: &AttackReport) -> String {
+fn findings(attacked: &[&Attacked]) -> String {
     let header = ["attack", "worst", "average", "at risk", "of", "share", "if risk"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for attacked in &report.attacked {
+    for attacked in attacked {
         let finding = &attacked.finding;
         rows.push(vec![
             title(finding),
@@ -161,9 +183,9 @@ fn findings(report: &AttackReport) -> String {
 }
 
 /// What the risk of each attack is.
-fn legend(report: &AttackReport) -> Vec<String> {
+fn legend(attacked: &[&Attacked]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for attacked in &report.attacked {
+    for attacked in attacked {
         let line = format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
         if !lines.contains(&line) {
             lines.push(line);
@@ -173,10 +195,10 @@ fn legend(report: &AttackReport) -> Vec<String> {
 }
 
 /// How many people have which risk, one table for each way of counting.
-fn bands(report: &AttackReport) -> Vec<String> {
+fn bands(attacked: &[&Attacked]) -> Vec<String> {
     let labels = |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
     let mut tables: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
-    for finding in report.attacked.iter().map(|attacked| &attacked.finding) {
+    for finding in attacked.iter().map(|attacked| &attacked.finding) {
         let mut row = vec![title(finding)];
         row.extend(finding.bands.iter().map(|band| thousands(band.people)));
         match tables.iter_mut().find(|(known, _)| *known == labels(finding)) {

@@ -83,7 +83,7 @@ fn quasi(table: Table) -> Vec<&'static str> {
     let columns = table.columns().iter().filter(|c| c.role == Role::Quasi).map(|c| c.name);
     match table {
         Table::Census => columns.filter(|c| !["income", "hours", "household_size"].contains(c)).collect(),
-        Table::Skewed => columns.collect(),
+        Table::Skewed | Table::Salaries => columns.collect(),
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod anonymize;
 pub(crate) mod attack;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod expansion_print;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
 pub(crate) mod init;

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use incrowd::job::RoleName;
 use incrowd::profile::{Profile, SIZES, Uniqueness};
 use incrowd::risk::population::{ESTIMATORS, Population, Sampling};
-use incrowd::{Error, ProfileOptions};
+use incrowd::{Error, OutlierProfile, ProfileOptions};
 
 use crate::args::{LookArgs, ProfileArgs};
 use crate::failure::Failure;
@@ -30,12 +31,69 @@ pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
         most: args.max_columns,
     };
     let profile = incrowd::profile(&options, &Bar::new(talk))?;
+    let outliers = args.outliers.as_ref().map(|text| outliers(args, &profile, text, talk)).transpose()?;
     if talk.json {
-        talk.print_json(&profile.to_json());
+        let mut json = profile.to_json();
+        if let Some(outliers) = &outliers {
+            json["private"]["outliers"] = outliers.to_json();
+        }
+        talk.print_json(&json);
     } else {
         print(&profile);
+        if let Some(outliers) = &outliers {
+            print_outliers(outliers);
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Counts outliers on the quasi-identifiers the profile measured uniqueness on.
+fn outliers(
+    args: &ProfileArgs,
+    profile: &Profile,
+    text: &str,
+    talk: Talk,
+) -> Result<OutlierProfile, Failure> {
+    let params = super::attack::outlier_params(text)?;
+    let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
+    let names = |role: RoleName| -> Vec<String> {
+        profile.columns.iter().filter(|c| c.proposal.role == role).map(|c| c.name.clone()).collect()
+    };
+    let sensitive = on.clone().map_or_else(|| names(RoleName::Sensitive), |on| vec![on]);
+    let quasi = profile.uniqueness.as_ref().map_or_else(Vec::new, |u| {
+        u.columns
+            .iter()
+            .map(|&c| profile.columns[c].name.clone())
+            .filter(|name| !sensitive.contains(name))
+            .collect()
+    });
+    let table = crate::args::TableArgs {
+        quasi,
+        sensitive,
+        hierarchy: args.hierarchy.clone(),
+        hierarchies: args.hierarchies.clone(),
+        ..crate::args::TableArgs::default()
+    };
+    let mut job = Typed::new(&table)?.job;
+    job.input = input(&args.look)?;
+    Ok(incrowd::outliers(&job, &params, &Bar::new(talk))?)
+}
+
+fn print_outliers(found: &OutlierProfile) {
+    let forced = &found.forced;
+    say!(
+        "\noutliers by {} and {} (far from {} of the records by more than {})",
+        found.column,
+        found.attributes.join(", "),
+        percent(found.p),
+        found.d
+    );
+    say!(" {} of {} records", super::expansion_print::outliers(forced), thousands(found.records));
+    say!(
+        " at least {} would have to be left out of a plain release{}",
+        thousands(forced.removals()),
+        if forced.settled { "" } else { " (a bound: not every outlier was settled)" }
+    );
 }
 
 /// Which table, and how to read it.

@@ -19,6 +19,7 @@ mod measure;
 mod missing;
 mod models;
 mod order;
+mod outliers;
 mod profile;
 mod verify;
 

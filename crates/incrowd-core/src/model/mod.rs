@@ -15,6 +15,7 @@ mod l_diversity;
 mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
 mod p_sensitive;
+mod plain_k_anonymity;
 mod t_closeness;
 mod watched;
 
@@ -26,6 +27,8 @@ use crate::card::{Param, ParamKind, Params, Value};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
+use crate::outlier::{Outliers, Settings};
+use crate::region::Region;
 
 /// Every model incrowd knows. A new model is one file and one line here.
 pub const MODELS: &[&Card] = &[
@@ -42,6 +45,7 @@ pub const MODELS: &[&Card] = &[
     &p_sensitive::CARD,
     &p_alpha_sensitive::CARD,
     &p_plus_alpha_sensitive::CARD,
+    &plain_k_anonymity::CARD,
 ];
 
 /// The parameter of every model about a sensitive column.
@@ -63,6 +67,9 @@ pub enum Need {
     Categories,
     /// How many people of a population the group's cells cover.
     Population,
+    /// The region the group's cells cover on the lines of the original table, which the model is bound to even where a
+    /// release is judged.
+    Region,
 }
 
 /// Under which changes a promise that holds keeps holding.
@@ -115,6 +122,11 @@ pub trait Model: Debug + Send + Sync {
     /// Binds the model to a table: whatever it must know beyond a single group is computed here, once. `Err` means that
     /// the model has no meaning for this table, for example because it is about a column the table lacks.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
+
+    /// What the model calls an outlier, if it knows the word.
+    fn outlier_settings(&self) -> Option<&Settings> {
+        None
+    }
 }
 
 /// A promise about the groups of one table.
@@ -138,6 +150,21 @@ pub trait BoundModel: Debug + Send + Sync {
     /// The sensitive column whose histogram is looked at, by its position in the table.
     fn looks_at(&self) -> Option<usize> {
         None
+    }
+
+    /// How many different values of the column it looks at a group has at least; 1 if nothing is known.
+    fn least_values(&self) -> u64 {
+        1
+    }
+
+    /// The outliers of the table it is bound to, if it knows any. Algorithms that treat outliers apart ask for them.
+    fn outliers(&self) -> Option<&Outliers> {
+        None
+    }
+
+    /// Whether no group whose cells cover this region is ever admitted, whatever its records.
+    fn hopeless(&self, _: &Region) -> bool {
+        false
     }
 
     /// A condition on the whole table without which no grouping of it is admitted. For models that survive merging that is
@@ -302,6 +329,11 @@ impl Promise {
             .collect();
         format!("{}({})", self.name(), params.join(", "))
     }
+}
+
+/// The position of the sensitive column `on`; an empty name is the only one there is.
+pub(crate) fn find_sensitive(data: &Dataset, on: &str) -> Result<usize> {
+    watched::Watched::find(data, on).map(|(watched, _)| watched.column)
 }
 
 /// A number for a message: whole, or with six decimals.

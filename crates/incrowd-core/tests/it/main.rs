@@ -3,4 +3,5 @@
 mod intervals;
 mod mdr;
 mod models;
+mod plain;
 mod taxonomy;

@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene};
-use incrowd_core::{ColumnSpec, Error, Progress, Result};
+use incrowd_core::model::{MODELS, Need, Promise};
+use incrowd_core::outlier::Settings;
+use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
 use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
+use crate::setup;
 use crate::verify::{manifest_of, named, with_manifest};
 use tables::{Reading, spec_of};
 
@@ -36,6 +39,9 @@ pub struct AttackRequest {
     pub limits: Vec<Limit>,
     /// How near a guess must come, by sensitive column.
     pub epsilon: Vec<(String, Epsilon)>,
+    /// What an outlier is, as parameters of plain-k-anonymity; where nothing is said, the promises of the release are asked.
+    /// The original table is `job.original`.
+    pub outliers: Vec<(String, Value)>,
 }
 
 /// A number that must not be exceeded.
@@ -65,7 +71,10 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the release is read by itself"));
     }
-    let joins = job.population.is_some() || request.external.is_some() || request.second.is_some();
+    let joins = job.population.is_some()
+        || request.external.is_some()
+        || request.second.is_some()
+        || !job.original.is_empty();
     if let (true, Some(manifest)) = (joins, &manifest) {
         has_hierarchies(&job, manifest)?;
     }
@@ -86,11 +95,18 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         .transpose()?;
     let second = request.second.as_ref().map(|path| reading.second(path, &quasi, &sensitive)).transpose()?;
 
+    let settings = outlier_settings(&job, request, &sensitive)?;
+    let wanted = chosen.iter().any(|(card, _)| card.needs.contains("--original"));
+    let original = (wanted && !job.original.is_empty() && !settings.is_empty())
+        .then(|| setup::original(&job, &quasi, &sensitive, progress))
+        .transpose()?;
+
     let mut scene = Scene::new(Published::new(&release, &specs), &job.input.missing);
     scene.set_population(population.as_ref().map(|other| &other.table));
     scene.external = external.as_ref().map(|other| External { table: &other.table, further: other.further });
     scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
     scene.epsilon = epsilon;
+    scene.original = original.as_ref().map(|data| (data, settings.as_slice()));
     scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
     scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
@@ -111,6 +127,21 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     let groups = scene.release.groups.clone();
     let quasi = quasi.len();
     Ok(AttackReport { attacked, skipped, release, groups, quasi })
+}
+
+/// What an outlier is: what the request says, else what the promises of the release say.
+fn outlier_settings(job: &Job, request: &AttackRequest, sensitive: &[&str]) -> Result<Vec<Settings>> {
+    let stated = request.outliers.iter().cloned();
+    let given: Vec<(&str, Vec<(String, Value)>)> = if request.outliers.is_empty() {
+        let knows = |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));
+        let models = job.models.iter().filter(|model| knows(&model.name));
+        models.map(|model| (model.name.as_str(), model.params.clone())).collect()
+    } else {
+        vec![("plain-k-anonymity", stated.chain([("k".to_owned(), Value::Integer(1))]).collect())]
+    };
+    let promises = given.into_iter().map(|(name, params)| Promise::about(name, params, sensitive));
+    let promises = promises.collect::<Result<Vec<_>>>()?;
+    Ok(promises.iter().filter_map(|promise| promise.model.outlier_settings().cloned()).collect())
 }
 
 /// Labels of a hierarchy mean nothing without it: a join would find nobody under them.

@@ -55,6 +55,11 @@ impl AttackReport {
         self.groups.len() as u64
     }
 
+    /// The findings that may be published, or those that are for the data owner only.
+    pub fn of(&self, owner_only: bool) -> impl Iterator<Item = &Attacked> {
+        self.attacked.iter().filter(move |attacked| attacked.finding.owner_only == owner_only)
+    }
+
     /// Whether no stated limit is exceeded.
     pub fn holds(&self) -> bool {
         self.attacked.iter().flat_map(|attacked| &attacked.limits).all(|limit| limit.holds)
@@ -87,11 +92,14 @@ impl AttackReport {
             "holds": self.holds(),
             "records": self.records(),
             "groups": self.groups(),
-            "attacks": self.attacked.iter().map(attacked_json).collect::<Vec<_>>(),
+            "attacks": self.of(false).map(attacked_json).collect::<Vec<_>>(),
             "not_run": self.skipped.iter().map(|skipped| {
                 json!({ "attack": skipped.attack, "column": skipped.column, "why": skipped.why })
             }).collect::<Vec<_>>(),
-            "private": { "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>() },
+            "private": {
+                "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>(),
+                "attacks": self.of(true).map(attacked_json).collect::<Vec<_>>(),
+            },
         })
     }
 }

@@ -38,6 +38,8 @@ pub struct Job {
     pub algorithm: AlgorithmJob,
     /// The people the table is a sample of, for models and attacks that ask.
     pub population: Option<PopulationJob>,
+    /// The table a release to be judged was made from, for models and attacks about outliers. Making a release needs none.
+    pub original: Vec<PathBuf>,
 }
 
 impl Job {

@@ -13,6 +13,7 @@ mod matrix;
 mod metamorphic;
 mod optimized;
 mod pipeline;
+mod plain;
 mod profile;
 mod promises;
 mod pycanon;

@@ -6,7 +6,7 @@ use std::path::Path;
 use incrowd::core::HierarchySpec;
 use incrowd::hierarchy::mask::{From, Mask};
 use incrowd::job::{Categories, Job, PopulationJob, RoleName, Suppressed};
-use incrowd::model::{Card as ModelCard, MODELS};
+use incrowd::model::{Card as ModelCard, MODELS, Need};
 use incrowd::recode::{ALGORITHMS, Card, Method};
 use incrowd::{Error, Fault, Param, ParamKind, Silent, Value};
 use incrowd_synth::{Synth, Table};
@@ -82,6 +82,9 @@ fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(Str
     if model.params.iter().any(|param| param.kind == ParamKind::Column) {
         params.push(("on", Value::Word(on.to_owned())));
     }
+    if model.needs.contains(&Need::Region) {
+        params.push(("distance_attributes", Value::Words(vec!["age".to_owned()])));
+    }
     job.promise(model.name, params);
     job.algorithm.name = algorithm.name.to_owned();
     job.algorithm.params = chosen.to_vec();
@@ -106,13 +109,19 @@ fn every_algorithm_keeps_every_promise() {
         for chosen in variants(algorithm.params) {
             let method = Method::new(algorithm.name, chosen.clone()).unwrap();
             for model in MODELS {
-                if method.algorithm.needs_merging() && !model.survives.merging {
+                if method.algorithm.needs_merging() && !model.survives.merging
+                    || !model.needs.iter().all(|need| method.algorithm.supplies(*need))
+                {
                     continue;
                 }
+                // Outliers that cannot be hidden have to leave.
+                let about_outliers = model.needs.contains(&Need::Region);
+                let free = (1.0, Suppressed::Absent);
                 // A model about numbers refuses a disease.
                 let refused = |e: &Error| e.fault() == Fault::Job && e.message().contains("not numeric");
                 for (limit, way) in
                     [(0.0, Suppressed::Absent), (0.02, Suppressed::Absent), (0.02, Suppressed::Star)]
+                        .map(|usual| if about_outliers { free } else { usual })
                 {
                     let make = |on: &str| {
                         let mut job = job(dir.path(), model, on, algorithm, &chosen);

@@ -1,0 +1,145 @@
+//! Outliers at the command line: making, verifying, attacking and counting, and what is kept from the public.
+
+use crate::room::Room;
+
+/// Nine people as in the paper's Figure 1: Justin is young and earns much, Bill earns more than everybody.
+const FIGURE_1: &str = "\
+name,age,gender,zip,income
+Alice,20,F,6006,20
+Bob,20,M,6011,25
+Justin,20,M,6013,120
+Carol,30,F,6001,30
+Allan,30,M,6010,50
+Bill,30,M,6022,2000000
+Ben,40,M,6004,100
+Susan,40,F,6002,110
+David,40,M,6003,130
+";
+
+const MODEL: &str = "plain-k-anonymity:k=3,p=0.75,d=0.6,distance_attributes=age";
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("people.csv", FIGURE_1);
+    room.write("gender.csv", "M;*\nF;*\n");
+    room
+}
+
+fn made(options: &str) -> Room {
+    let room = room();
+    let done = room.does(&format!(
+        "anonymize people.csv --quasi age,gender,zip --sensitive income --hierarchy gender=gender.csv --model {MODEL} \
+         --algorithm expc-plus --set seeds=sorted --suppression-limit 0.3 -o r.csv {options}"
+    ));
+    done.prints(&[
+        "may be published",
+        "holds",
+        "for the data owner only",
+        "1 global, 1 local, 1 of which may fit",
+    ]);
+    room
+}
+
+const GENDER: &str = "--hierarchy gender=gender.csv";
+
+#[test]
+fn a_release_is_verified_beside_its_original_only() {
+    let room = made("");
+    assert!(!room.text("r.csv").contains("2000000"), "Bill cannot be hidden");
+    assert!(room.text("r.csv").contains(",120\n"), "Justin can");
+    room.does(&format!("verify r.csv {GENDER} --original people.csv"))
+        .prints(&["plain-k-anonymity", "holds"]);
+    let says = &["needs the original table", "--original people.csv", "l-diversity"];
+    room.refuses(&format!("verify r.csv {GENDER}")).exits(2).says(says);
+    room.refuses("verify r.csv --original people.csv")
+        .exits(2)
+        .says(&["`gender` was generalized along a hierarchy"]);
+    let stronger = format!(
+        "verify r.csv {GENDER} --original people.csv --model plain-k-anonymity:k=9,distance_attributes=age"
+    );
+    room.run(&stronger).exits(1).prints(&["FAILS", "fewest sensitive values"]);
+    // Of another table it is no release.
+    room.write("others.csv", FIGURE_1.replace(",120", ",121"));
+    let other = format!("verify r.csv {GENDER} --original others.csv");
+    room.run(&other).exits(1).prints(&["FAILS", "records that no record of the original can stand for 1"]);
+}
+
+#[test]
+fn figure_2a_is_found_out_by_verify_and_attack() {
+    let room = room();
+    let cells = "age,gender,zip,income\n20,*,\"[6006, 6013]\",20\n20,*,\"[6006, 6013]\",25\n20,*,\"[6006, 6013]\",120\n";
+    room.write("bad.csv", cells);
+    let roles =
+        format!("--quasi age,gender,zip --sensitive income --kind age=numeric --kind zip=numeric {GENDER}");
+    let verify = format!("verify bad.csv {roles} --original people.csv --model {MODEL}");
+    room.run(&verify).exits(1).prints(&["FAILS", "groups with a value that is an outlier's at every corner"]);
+    let attack = format!(
+        "attack bad.csv {roles} --original people.csv --outliers p=0.75,d=0.6,distance_attributes=age --only \
+         distinguishability,outlier-values"
+    );
+    let json = room.does(&format!("{attack} --json")).json();
+    assert_eq!(json["attacks"].as_array().map(Vec::len), Some(0), "outliers are counted for the owner only");
+    let found = &json["private"]["attacks"][0];
+    assert_eq!(found["attack"], "distinguishability");
+    for mode in ["corner", "literal", "candidate"] {
+        assert_eq!(found["facts"][format!("presence_{mode}")], 1.0);
+        assert_eq!(found["facts"][format!("association_{mode}")], 1.0);
+    }
+    assert_eq!(json["private"]["attacks"][1]["worst"], 1.0);
+    room.does(&attack).prints(&[
+        "for the data owner only",
+        "distinguishability of income",
+        "outlier-values of income",
+    ]);
+    room.run(&format!("{attack} --limit distinguishability=0.5")).exits(1).prints(&["EXCEEDED"]);
+}
+
+#[test]
+fn what_is_known_of_a_hidden_outlier_is_told() {
+    let room = made("");
+    let attack = format!(
+        "attack r.csv {GENDER} --original people.csv --only distinguishability,outlier-values --json"
+    );
+    let json = room.does(&attack).json();
+    assert_eq!(json["private"]["attacks"][0]["worst"], 0.0, "nothing is proved");
+    assert!(json["private"]["attacks"][1]["worst"].as_f64().unwrap() > 0.0, "and yet something is known");
+    // Without the original it says what is lacking.
+    let done = room.does(&format!("attack r.csv {GENDER} --only distinguishability"));
+    done.prints(&["not run  distinguishability: needs the original table (--original)"]);
+}
+
+#[test]
+fn profile_counts_outliers() {
+    let room = room();
+    let flags =
+        format!("--quasi age,gender,zip {GENDER} --outliers on=income,p=0.75,d=0.6,distance_attributes=age");
+    let done = room.does(&format!("profile people.csv {flags}"));
+    done.prints(&[
+        "outliers by income and age",
+        "1 global, 1 local, 1 of which may fit",
+        "at least 1 would have to be left out",
+    ]);
+    let json = room.does(&format!("profile people.csv {flags} --json")).json();
+    assert_eq!(json["private"]["outliers"]["outliers"]["removals_at_least"], 1);
+    room.refuses("profile people.csv --quasi age --outliers on=name").exits(2).says(&["not numeric"]);
+    room.refuses("profile people.csv --quasi age --outliers on=income,p=0").exits(2).says(&["above 0"]);
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let room = room();
+    let table = "anonymize people.csv -o r.csv --quasi age,zip --sensitive income --algorithm expc-plus --suppression-limit 1";
+    for (model, says) in [
+        ("plain-k-anonymity:k=0", "at least 1"),
+        ("plain-k-anonymity:k=2,p=1.5", "from 0 to 1"),
+        ("plain-k-anonymity:k=2,d=-1", "at least 0"),
+        ("plain-k-anonymity:k=2,distance_attributes=income", "not a quasi-identifier"),
+        ("plain-k-anonymity:k=2,distance_attributes=age,age", "twice"),
+        ("plain-k-anonymity:k=2,bounds=age:40:20", "no range"),
+        ("plain-k-anonymity:k=2,bounds=age:25:90", "outside its stated `bounds`"),
+        ("plain-k-anonymity:k=2,bounds=shoe:1:2", "on which no distance is measured"),
+    ] {
+        room.refuses(&format!("{table} --model {model}")).exits(2).says(&[says]);
+    }
+    room.does(&format!("{table} --model plain-k-anonymity:k=2,distance_attributes=age,bounds=age:0:100"));
+}

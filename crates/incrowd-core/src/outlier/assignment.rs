@@ -1,0 +1,186 @@
+//! Real candidates instead of corners: could everybody in a group be ordinary?
+//!
+//! An adversary who knows everybody's quasi-identifiers has proved that a group hides an outlier if its sensitive values
+//! cannot be given, each to another of the people who fit the group, so that every pair is good. That is a matching; people
+//! with the same good values are interchangeable, so it is a small flow from values to kinds of people.
+
+use std::collections::BTreeMap;
+
+use super::corners::Ends;
+use super::near::Bits;
+use super::{Outliers, Standing};
+use crate::region::Region;
+
+impl Outliers {
+    /// Calls `visit` for every point at which people fit the region, with how many they are.
+    fn fitting(&self, region: &Region, visit: &mut dyn FnMut(u32, u64)) {
+        let ends: Ends = self.ends(region);
+        let mut open: Vec<u32> = if self.tree.nodes.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(node) = open.pop() {
+            let outside = |(&(lo, hi), &(a, b)): (&(f64, f64), &(f64, f64))| hi < a.min(b) || lo > a.max(b);
+            if self.tree.sides(node).iter().zip(ends.iter()).any(outside) {
+                continue;
+            }
+            let (points, second) =
+                (self.tree.nodes[node as usize].points, self.tree.nodes[node as usize].second);
+            if second != 0 {
+                open.extend([second, node + 1]);
+                continue;
+            }
+            for point in points.0..points.1 {
+                let fitting = self.tree.people(point).filter(|(codes, _)| region.covers(codes));
+                let people: u64 = fitting.map(|(_, weight)| weight).sum();
+                if people > 0 {
+                    visit(point, people);
+                }
+            }
+        }
+    }
+
+    /// Whether the values of a group, by rank with their records, can be given to people who fit its region so that nobody
+    /// is an outlier. If not, an outlier in the group is proved.
+    pub fn assignable(&self, region: &Region, values: &[(u32, u64)]) -> bool {
+        let wanted = Bits::of(self.values.len(), values.iter().map(|entry| entry.0));
+        let mut kinds: BTreeMap<Bits, u64> = BTreeMap::new();
+        self.fitting(region, &mut |point, people| {
+            let ends: Ends = self.tree.place(point).iter().map(|&x| (x, x)).collect();
+            let good = self.cache.good(self, &ends).all.and(&wanted);
+            *kinds.entry(good).or_default() += people;
+        });
+        let kinds: Vec<(Bits, u64)> = kinds.into_iter().collect();
+        flows(values, &kinds)
+    }
+
+    /// The least number of a group's values that are bad for an outlier who fits its region, not counting outliers for whom
+    /// none is; `None` if there is no other.
+    pub fn least_bad_values(&self, region: &Region, values: &Bits) -> Option<u64> {
+        let flags = self.outlying_points();
+        let mut least = None;
+        self.fitting(region, &mut |point, _| {
+            if !flags[point as usize] {
+                return;
+            }
+            let ends: Ends = self.tree.place(point).iter().map(|&x| (x, x)).collect();
+            let bad = values.count() - self.cache.good(self, &ends).all.and(values).count();
+            if bad > 0 && least.is_none_or(|l| bad < l) {
+                least = Some(bad);
+            }
+        });
+        least
+    }
+
+    /// For each point whether an outlier is at it.
+    fn outlying_points(&self) -> Vec<bool> {
+        let mut flags = vec![false; self.tree.points()];
+        for (row, standing) in self.standings().iter().enumerate() {
+            flags[self.point[row] as usize] |= *standing != Standing::Crowd && self.weights[row] > 0;
+        }
+        flags
+    }
+}
+
+/// Whether all records of the values can be given to people of kinds for whom the value is good.
+fn flows(values: &[(u32, u64)], kinds: &[(Bits, u64)]) -> bool {
+    let mut given = vec![vec![0u64; kinds.len()]; values.len()];
+    let mut left: Vec<u64> = kinds.iter().map(|kind| kind.1).collect();
+    for (v, &(_, records)) in values.iter().enumerate() {
+        let mut missing = records;
+        while missing > 0 {
+            let Some((end, came)) = way(values, kinds, &given, &left, v) else { return false };
+            let steps = || {
+                std::iter::successors(Some((end, came[end])), |(_, step)| {
+                    let from = step.and_then(|(_, from)| from)?;
+                    Some((from, came[from]))
+                })
+            };
+            let gives =
+                steps().filter_map(|(_, step)| step.and_then(|(value, from)| Some(given[value][from?])));
+            let amount = gives.min().unwrap_or(u64::MAX).min(missing).min(left[end]);
+            left[end] -= amount;
+            for (kind, step) in steps().collect::<Vec<_>>() {
+                if let Some((value, from)) = step {
+                    given[value][kind] += amount;
+                    if let Some(from) = from {
+                        given[value][from] -= amount;
+                    }
+                }
+            }
+            missing -= amount;
+        }
+    }
+    true
+}
+
+/// For each kind the value that would go to it, and the kind that value would leave.
+type Came = Vec<Option<(usize, Option<usize>)>>;
+
+/// The shortest way from a value over kinds, and values that could leave them, to a kind with people left.
+fn way(
+    values: &[(u32, u64)],
+    kinds: &[(Bits, u64)],
+    given: &[Vec<u64>],
+    left: &[u64],
+    start: usize,
+) -> Option<(usize, Came)> {
+    let mut came: Came = vec![None; kinds.len()];
+    let mut queue: Vec<usize> = Vec::new();
+    let reach = |value: usize, from: Option<usize>, came: &mut Came, queue: &mut Vec<usize>| {
+        for (kind, (good, _)) in kinds.iter().enumerate() {
+            if came[kind].is_none() && good.get(values[value].0) {
+                came[kind] = Some((value, from));
+                queue.push(kind);
+            }
+        }
+    };
+    reach(start, None, &mut came, &mut queue);
+    let mut at = 0;
+    while at < queue.len() {
+        let kind = queue[at];
+        at += 1;
+        if left[kind] > 0 {
+            return Some((kind, came));
+        }
+        for value in (0..values.len()).filter(|&value| given[value][kind] > 0) {
+            reach(value, Some(kind), &mut came, &mut queue);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Tries every way of giving records to people one by one.
+    fn slow(records: &[u32], people: &mut Vec<Option<Bits>>) -> bool {
+        let Some((&rank, rest)) = records.split_first() else { return true };
+        for at in 0..people.len() {
+            if people[at].as_ref().is_some_and(|good| good.get(rank)) {
+                let taken = people[at].take();
+                let found = slow(rest, people);
+                people[at] = taken;
+                if found {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    proptest! {
+        #[test]
+        fn the_flow_is_a_matching(
+            values in prop::collection::vec(1u64..4, 1..4),
+            kinds in prop::collection::vec((0u32..16, 1u64..4), 1..4),
+        ) {
+            let values: Vec<(u32, u64)> = values.into_iter().enumerate().map(|(v, n)| (v as u32, n)).collect();
+            let kinds: Vec<(Bits, u64)> =
+                kinds.into_iter().map(|(set, n)| (Bits::of(4, (0..4).filter(|v| set >> v & 1 == 1)), n)).collect();
+            let records: Vec<u32> = values.iter().flat_map(|&(v, n)| vec![v; n as usize]).collect();
+            let mut people: Vec<Option<Bits>> =
+                kinds.iter().flat_map(|(good, n)| vec![Some(good.clone()); *n as usize]).collect();
+            prop_assert_eq!(flows(&values, &kinds), slow(&records, &mut people));
+        }
+    }
+}

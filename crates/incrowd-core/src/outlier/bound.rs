@@ -1,0 +1,109 @@
+//! How many records no algorithm can keep.
+//!
+//! Theorem 6.2 of `wang2009` says that every local outlier fits into some plain group. It does not: a group's box must have
+//! no dead corner, and the outlier's value must be good at one of its corners. Where no box around the outlier meets this
+//! necessary condition, every algorithm has to leave the record out.
+
+use super::corners::Ends;
+use super::near::Bits;
+use super::{Counts, Outliers, Standing};
+use crate::dataset::Dataset;
+use crate::domain::Domain;
+use crate::index::Code;
+use crate::partition::Span;
+use crate::region::Extent;
+
+/// So many boxes are looked at; outliers not settled by then count as if they could be kept.
+const BUDGET: u64 = 400_000;
+
+/// What must be left out whatever is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forced {
+    /// How many outliers there are.
+    pub outliers: Counts,
+    /// How many local outliers may fit into a plain group.
+    pub may_fit: u64,
+    /// Whether every local outlier was settled.
+    pub settled: bool,
+}
+
+impl Forced {
+    /// How many records at least are in no plain group.
+    pub fn removals(&self) -> u64 {
+        self.outliers.global + self.outliers.local - self.may_fit
+    }
+}
+
+impl Outliers {
+    /// Looks for a box around every local outlier of the table this was made from.
+    pub fn forced(&self, data: &Dataset) -> Forced {
+        let mut rows: Vec<u32> =
+            (0..data.rows() as u32).filter(|&row| self.standing(row as usize) == Standing::Local).collect();
+        rows.sort_unstable_by_key(|&row| (self.point[row as usize], row));
+        let (mut may_fit, mut budget, mut settled) = (0, BUDGET, true);
+        for alike in rows.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
+            let ranks = alike.iter().map(|&row| self.row_rank[row as usize]);
+            let asked = Bits::of(self.values.len(), ranks);
+            let sides: Vec<Vec<(f64, f64)>> = self
+                .axes
+                .iter()
+                .map(|(q, axis)| {
+                    let code = Code(data.quasi_codes(alike[0] as usize)[*q]);
+                    let sides = around(&data.quasi()[*q].domain, code);
+                    sides.into_iter().map(|(lo, hi)| (axis.scaled(lo), axis.scaled(hi))).collect()
+                })
+                .collect();
+            let fits = self.fits(&sides, &asked, &mut budget);
+            settled &= budget > 0;
+            let fitting = |row: &&u32| budget == 0 || fits.get(self.row_rank[**row as usize]);
+            may_fit += alike.iter().filter(fitting).map(|&row| self.weights[row as usize]).sum::<u64>();
+        }
+        Forced { outliers: self.counts(), may_fit, settled }
+    }
+
+    /// Which of the asked values some box of these sides could hide.
+    fn fits(&self, sides: &[Vec<(f64, f64)>], asked: &Bits, budget: &mut u64) -> Bits {
+        let mut found = Bits::none(self.values.len());
+        let mut at = vec![0usize; sides.len()];
+        loop {
+            if *budget == 0 || asked.inside(asked, &found) {
+                return found;
+            }
+            *budget -= 1;
+            let ends: Ends = sides.iter().zip(&at).map(|(side, &i)| side[i]).collect();
+            if !self.dead(&ends) {
+                self.good_at_some_corner(&ends, asked, &mut found);
+            }
+            // The next combination; small boxes, which are first on each side, come first.
+            let Some(axis) = (0..sides.len()).find(|&axis| at[axis] + 1 < sides[axis].len()) else {
+                return found;
+            };
+            at[..axis].fill(0);
+            at[axis] += 1;
+        }
+    }
+}
+
+/// The ends of all cells that cover a leaf, narrow ones first.
+fn around(domain: &Domain, code: Code) -> Vec<(f64, f64)> {
+    match domain {
+        Domain::Taxonomy(tree) => {
+            let nodes = std::iter::successors(Some(tree.leaf(code)), |&node| tree.parent(node));
+            let mut ends: Vec<(f64, f64)> = nodes
+                .map(|node| tree.span(node))
+                .map(|(lo, hi)| (domain.place(lo), domain.place(hi)))
+                .collect();
+            ends.dedup();
+            ends
+        }
+        _ => {
+            let leaves = domain.leaves();
+            let pairs = (0..=code.0).flat_map(|lo| (code.0..leaves).map(move |hi| (Code(lo), Code(hi))));
+            let mut ends: Vec<(f64, f64)> =
+                pairs.map(|(lo, hi)| Extent::of_group(domain, Span { lo, hi }, &[]).ends).collect();
+            ends.sort_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0)));
+            ends.dedup();
+            ends
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Groups under way, and what the models say of them.
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::outlier::Outliers;
+use incrowd_core::{Code, Dataset, GroupSummary, Region};
+
+use super::line::{Cell, Line};
+
+/// Rows that stand together.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) rows: Vec<u32>,
+    /// The published cell of each quasi-identifier.
+    pub(super) cells: Vec<Cell>,
+    pub(super) summary: GroupSummary,
+}
+
+impl Group {
+    /// What one record of the group loses.
+    pub(super) fn loss(&self) -> f64 {
+        self.cells.iter().map(|cell| cell.loss).sum()
+    }
+}
+
+/// The table, its lines and the models.
+pub(super) struct Judge<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) lines: Vec<Line<'a>>,
+    models: &'a [Box<dyn BoundModel>],
+    /// The outliers each model knows.
+    outliers: Vec<&'a Outliers>,
+    /// Sensitive columns some model looks at.
+    watched: Vec<usize>,
+    sets: bool,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> Judge<'a> {
+        let lines: Vec<Line<'a>> = data.quasi().iter().map(Line::new).collect();
+        let mut watched: Vec<usize> = models.iter().filter_map(|model| model.looks_at()).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        let outliers = models.iter().filter_map(|model| model.outliers()).collect();
+        let sets = lines.iter().any(Line::publishes_sets);
+        Judge { data, lines, models, outliers, watched, sets }
+    }
+
+    /// The outliers the models know; the first model's, where several do.
+    pub(super) fn outliers(&self) -> &[&'a Outliers] {
+        &self.outliers
+    }
+
+    /// Whether a row is an outlier to some model, by its sensitive value alone if `global`.
+    pub(super) fn stands_out(&self, row: u32, global: bool) -> bool {
+        use incrowd_core::outlier::Standing;
+        let row = row as usize;
+        self.outliers.iter().any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Crowd)
+    }
+
+    /// How many records or values a group has at least.
+    pub(super) fn least(&self) -> u64 {
+        self.models
+            .iter()
+            .map(|model| model.least_records().unwrap_or(1).max(model.least_values()))
+            .max()
+            .unwrap_or(1)
+    }
+
+    pub(super) fn single(&self, row: u32) -> Group {
+        let codes = self.data.quasi_codes(row as usize);
+        let cells = self.lines.iter().zip(codes).map(|(line, &code)| line.cell(code, code)).collect();
+        let mut summary = GroupSummary::empty(self.data.sensitive().len());
+        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        Group { rows: vec![row], cells, summary }
+    }
+
+    /// The cells of a group that also has a row with these codes.
+    pub(super) fn cells_with(&self, cells: &[Cell], codes: &[u32]) -> Vec<Cell> {
+        self.lines.iter().zip(cells).zip(codes).map(|((line, &cell), &code)| line.with(cell, code)).collect()
+    }
+
+    pub(super) fn add(&self, group: &mut Group, row: u32) {
+        let row_index = row as usize;
+        group.cells = self.cells_with(&group.cells, self.data.quasi_codes(row_index));
+        group.summary.add(self.data.weight(row_index), self.data.sensitive_codes(row_index));
+        group.rows.push(row);
+    }
+
+    /// The group of these rows, from scratch.
+    pub(super) fn group(&self, rows: &[u32]) -> Option<Group> {
+        let (&first, rest) = rows.split_first()?;
+        let mut group = self.single(first);
+        rest.iter().for_each(|&row| self.add(&mut group, row));
+        Some(group)
+    }
+
+    pub(super) fn merged(&self, a: &Group, b: &Group) -> Group {
+        let cells = self.lines.iter().zip(&a.cells).zip(&b.cells);
+        let cells = cells.map(|((line, &a), &b)| line.both(a, b)).collect();
+        let mut summary = a.summary.clone();
+        summary.merge(&b.summary);
+        Group { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
+    }
+
+    /// Whether a row has a value of a watched column that the group lacks.
+    pub(super) fn is_new(&self, group: &Group, row: u32) -> bool {
+        let codes = self.data.sensitive_codes(row as usize);
+        self.watched.iter().any(|&column| group.summary.sensitive[column].get(codes[column]) == 0)
+    }
+
+    /// Whether two rows have the same values of all watched columns.
+    pub(super) fn same_values(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.data.sensitive_codes(a as usize), self.data.sensitive_codes(b as usize));
+        self.watched.iter().all(|&column| a[column] == b[column])
+    }
+
+    fn region(&self, cells: &[Cell], rows: &[u32]) -> Region {
+        let extent = |(q, line): (usize, &Line<'_>)| {
+            let mut values: Vec<Code> = Vec::new();
+            if line.publishes_sets() {
+                values.extend(rows.iter().map(|&row| Code(self.data.quasi_codes(row as usize)[q])));
+                values.sort_unstable();
+                values.dedup();
+            }
+            line.extent(cells[q], &values)
+        };
+        Region { extents: self.lines.iter().enumerate().map(extent).collect() }
+    }
+
+    /// Whether no group with these cells is ever admitted, as where everybody at a corner is an outlier whatever the value.
+    pub(super) fn is_dead(&self, cells: &[Cell]) -> bool {
+        if self.outliers.is_empty() {
+            return false;
+        }
+        let region = self.region(cells, &[]);
+        self.models.iter().any(|model| model.hopeless(&region))
+    }
+
+    /// Whether every model admits the group.
+    pub(super) fn admits(&self, group: &Group) -> bool {
+        self.asks(&group.summary, &group.cells, &group.rows)
+    }
+
+    /// Whether every model admits the group with one more row, which widens its cells to these.
+    pub(super) fn admits_with(&self, group: &Group, row: u32, cells: &[Cell]) -> bool {
+        let mut summary = group.summary.clone();
+        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        if self.sets {
+            let rows = [group.rows.as_slice(), &[row]].concat();
+            return self.asks(&summary, cells, &rows);
+        }
+        self.asks(&summary, cells, &[])
+    }
+
+    fn asks(&self, summary: &GroupSummary, cells: &[Cell], rows: &[u32]) -> bool {
+        let enough = |model: &Box<dyn BoundModel>| {
+            let values =
+                model.looks_at().map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
+            values >= model.least_values() && summary.records >= model.least_records().unwrap_or(0)
+        };
+        if !self.models.iter().all(enough) {
+            return false;
+        }
+        if self.outliers.is_empty() {
+            return self.models.iter().all(|model| model.admits(summary).holds);
+        }
+        let summary = GroupSummary { region: Some(self.region(cells, rows)), ..summary.clone() };
+        self.models.iter().all(|model| model.admits(&summary).holds)
+    }
+
+    /// The text-like identity of a group's cells: groups that share it are one group to a reader.
+    pub(super) fn looks(&self, group: &Group) -> Vec<Vec<u32>> {
+        let look = |(q, cell): (usize, &Cell)| {
+            if !self.lines[q].publishes_sets() {
+                return vec![cell.lo, cell.hi];
+            }
+            let mut set: Vec<u32> =
+                group.rows.iter().map(|&row| self.data.quasi_codes(row as usize)[q]).collect();
+            set.sort_unstable();
+            set.dedup();
+            set
+        };
+        group.cells.iter().enumerate().map(look).collect()
+    }
+}

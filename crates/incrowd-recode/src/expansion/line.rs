@@ -1,0 +1,105 @@
+//! The published cell of an interval of codes, and what it loses.
+
+use incrowd_core::dataset::Quasi;
+use incrowd_core::domain::ReadCell;
+use incrowd_core::{Code, Domain, Extent, Span};
+
+/// Tables are made for lines of at most so many leaves.
+const TABLED: u32 = 400;
+
+/// A cell as codes and loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    pub(super) lo: u32,
+    pub(super) hi: u32,
+    pub(super) loss: f64,
+}
+
+/// One quasi-identifier.
+pub(super) struct Line<'a> {
+    domain: &'a Domain,
+    leaves: u32,
+    table: Vec<Cell>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(quasi: &'a Quasi) -> Line<'a> {
+        let domain = &quasi.domain;
+        let leaves = domain.leaves();
+        let mut line = Line { domain, leaves, table: Vec::new() };
+        if leaves <= TABLED {
+            let pairs = (0..leaves).flat_map(|lo| (0..leaves).map(move |hi| (lo, hi)));
+            line.table = pairs.map(|(lo, hi)| line.made(lo.min(hi), hi.max(lo))).collect();
+        }
+        line
+    }
+
+    /// The cell that is published for all codes between two.
+    pub(super) fn cell(&self, lo: u32, hi: u32) -> Cell {
+        match self.table.get((lo * self.leaves + hi) as usize) {
+            Some(cell) if !self.table.is_empty() => *cell,
+            _ => self.made(lo, hi),
+        }
+    }
+
+    fn made(&self, lo: u32, hi: u32) -> Cell {
+        let domain = self.domain;
+        let whole =
+            || Cell { lo: 0, hi: self.leaves.saturating_sub(1), loss: domain.cell_loss(&ReadCell::Anything) };
+        match domain {
+            Domain::Taxonomy(tree) => {
+                let node = tree.common(Code(lo), Code(hi));
+                let (first, last) = tree.span(node);
+                Cell { lo: first.0, hi: last.0, loss: tree.loss(node) }
+            }
+            Domain::Numbers(_) if lo == hi || domain.label(Code(lo), Code(hi)) != "*" => {
+                let between = ReadCell::Between(domain.place(Code(lo)), domain.place(Code(hi)));
+                Cell { lo, hi, loss: domain.cell_loss(&between) }
+            }
+            Domain::Labels(_) if lo == hi || domain.publishes_sets() => {
+                let beyond = f64::from(hi - lo) / f64::from((self.leaves - 1).max(1));
+                Cell { lo, hi, loss: beyond }
+            }
+            _ => whole(),
+        }
+    }
+
+    /// The cell that covers another one and a code besides.
+    pub(super) fn with(&self, cell: Cell, code: u32) -> Cell {
+        if (cell.lo..=cell.hi).contains(&code) {
+            cell
+        } else {
+            self.cell(cell.lo.min(code), cell.hi.max(code))
+        }
+    }
+
+    /// The cell that covers two.
+    pub(super) fn both(&self, a: Cell, b: Cell) -> Cell {
+        self.cell(a.lo.min(b.lo), a.hi.max(b.hi))
+    }
+
+    /// The least a cell can lose once it also covers a code between two.
+    pub(super) fn least(&self, cell: Cell, from: u32, to: u32) -> f64 {
+        match () {
+            () if from > cell.hi => self.with(cell, from).loss,
+            () if to < cell.lo => self.with(cell, to).loss,
+            () => cell.loss,
+        }
+    }
+
+    pub(super) fn place(&self, code: u32) -> f64 {
+        self.domain.place(Code(code))
+    }
+
+    pub(super) fn extent(&self, cell: Cell, values: &[Code]) -> Extent {
+        Extent::of_group(self.domain, Span { lo: Code(cell.lo), hi: Code(cell.hi) }, values)
+    }
+
+    pub(super) fn publishes_sets(&self) -> bool {
+        self.domain.publishes_sets()
+    }
+
+    pub(super) fn leaves(&self) -> u32 {
+        self.leaves
+    }
+}

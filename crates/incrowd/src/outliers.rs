@@ -1,0 +1,74 @@
+//! How many outliers does a table have, and how many of them can be hidden at all?
+
+use incrowd_core::model::Promise;
+use incrowd_core::outlier::{Forced, Outliers};
+use incrowd_core::{Error, Progress, Result, Value};
+use serde_json::{Value as Json, json};
+
+use crate::expansion::forced_json;
+use crate::job::{Job, RoleName};
+use crate::setup;
+use crate::verify::named;
+
+/// The outliers of a table; for the data owner only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutlierProfile {
+    /// The sensitive column.
+    pub column: String,
+    /// The quasi-identifiers distance is measured on.
+    pub attributes: Vec<String>,
+    /// What share of the records must be far.
+    pub p: f64,
+    /// How far is far.
+    pub d: f64,
+    /// How many records there are, those with a missing value left out.
+    pub records: u64,
+    /// How many distinct points they have on the distance attributes.
+    pub points: u64,
+    /// The outliers, and how many can be kept.
+    pub forced: Forced,
+}
+
+impl OutlierProfile {
+    /// The answer as JSON.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "column": self.column,
+            "distance_attributes": self.attributes,
+            "p": self.p,
+            "d": self.d,
+            "records": self.records,
+            "points": self.points,
+            "outliers": forced_json(&self.forced),
+        })
+    }
+}
+
+/// Counts the outliers of the table of `job.input`, on the job's quasi-identifiers and sensitive columns, as the parameters of
+/// plain-k-anonymity say.
+pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) -> Result<OutlierProfile> {
+    let (quasi, sensitive) = (named(job, RoleName::Quasi), named(job, RoleName::Sensitive));
+    if quasi.is_empty() {
+        return Err(Error::job("outliers need quasi-identifiers to measure distance on")
+            .help("name them with --quasi"));
+    }
+    let given = params.iter().cloned().chain([("k".to_owned(), Value::Integer(1))]);
+    let promise = Promise::about("plain-k-anonymity", given, &sensitive)?;
+    let Some(settings) = promise.model.outlier_settings() else {
+        return Err(Error::bug("plain-k-anonymity knows no outliers"));
+    };
+    let reading = Job { original: job.input.paths.clone(), ..job.clone() };
+    let column = [settings.on.as_str()];
+    let data = setup::original(&reading, &quasi, &column, progress)?;
+    progress.step("looking for outliers", None);
+    let outliers = Outliers::new(&data, settings)?;
+    Ok(OutlierProfile {
+        column: settings.on.clone(),
+        attributes: outliers.attributes().map(|q| data.quasi()[q].name.clone()).collect(),
+        p: settings.p,
+        d: settings.d,
+        records: data.records(),
+        points: outliers.points() as u64,
+        forced: outliers.forced(&data),
+    })
+}
