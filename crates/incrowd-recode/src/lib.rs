@@ -7,9 +7,11 @@
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
 pub mod full_domain;
+pub mod join;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod suppress;
+pub mod top_down;
 
 use std::fmt::Debug;
 
@@ -17,7 +19,8 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here.
-pub const ALGORITHMS: &[&Card] = &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD];
+pub const ALGORITHMS: &[&Card] =
+    &[&mondrian::CARD, &local_recoding::CARD, &full_domain::CARD, &top_down::CARD];
 
 /// An algorithm's entry in the list.
 pub struct Card {
@@ -68,6 +71,11 @@ pub trait Algorithm: Debug + Send + Sync {
     ) -> Result<Recoding> {
         let partition = self.recode(data, models, suppressible, progress)?;
         Ok(Recoding { partition, search: None })
+    }
+
+    /// The same idea among rows of which some are external, for k-join-anonymity; `None` if there is no such thing.
+    fn join(&self) -> Option<&dyn join::JoinAlgorithm> {
+        None
     }
 }
 

@@ -14,6 +14,7 @@
 mod children;
 mod cut;
 mod cuts;
+mod joined;
 mod judge;
 mod part;
 mod space;
@@ -167,6 +168,10 @@ impl Mondrian {
 }
 
 impl Algorithm for Mondrian {
+    fn join(&self) -> Option<&dyn crate::join::JoinAlgorithm> {
+        Some(self)
+    }
+
     /// Every part is judged when it is made. Strict cuts and children part values, so no two parts have the same cells; rows
     /// of equal value that a relaxed cut parts may.
     fn needs_merging(&self) -> bool {
@@ -214,10 +219,10 @@ impl Mondrian {
         let order = order.clone();
         let counted = models.iter().all(|model| model.least_records().is_some());
         let leaves = if space::is_narrow(data) {
-            let mut space: Space<u16> = Space::load(data, !counted, self.cut == Cut::Relaxed);
+            let mut space: Space<u16> = Space::load(data, None, !counted, self.cut == Cut::Relaxed);
             Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
         } else {
-            let mut space: Space<u32> = Space::load(data, !counted, self.cut == Cut::Relaxed);
+            let mut space: Space<u32> = Space::load(data, None, !counted, self.cut == Cut::Relaxed);
             Splitter::new(data, models, self, order, space.layout, progress).run(&mut space, suppressible)
         };
         collect(data, &leaves)
