@@ -1,6 +1,8 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+mod chart;
+mod join;
 mod lattice;
 mod loss;
 mod profile;
@@ -14,7 +16,9 @@ const USAGE: &str = "\
 usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
-       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]";
+       incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
+       incrowd-bench join [--only acceptance,sweeps,speed,large] [--seeds 5] [--sweep-seeds 1] [--microdata 10000]
+                          [--svg DIR] [--dir DIR] [--data DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
                 _ => Err(USAGE.to_owned()),
             }
         }
+        Some("join") => join::Options::new(option).and_then(|options| join::run(&options)),
+        Some("join-task") => join::task(&args[1..]),
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),
         _ => Err(USAGE.to_owned()),

@@ -70,8 +70,8 @@ impl Dataset {
     }
 
     /// The same on lines that also hold the values of another table: `others` are its columns for the quasi-identifiers, or
-    /// nothing. Returns where on the lines each of its codes lies. A value of the other table that does not fit is
-    /// reported with a code beyond those of the table's own column.
+    /// nothing; an empty text is no value. Returns where on the lines each of its codes lies. A value of the other table
+    /// that does not fit is reported with a code beyond those of the table's own column.
     pub fn encode_beside(
         folded: Folded,
         quasi: &[&ColumnSpec],
@@ -352,6 +352,10 @@ fn beside(
     let first = texts.len() as u32;
     let mut at = vec![0u32];
     for (code, text) in other.texts.iter().enumerate().skip(1) {
+        if text.is_empty() {
+            at.push(0);
+            continue;
+        }
         let place = *known.entry(text).or_insert_with(|| {
             fresh.push(text.clone());
             old.push(own + code as u32);

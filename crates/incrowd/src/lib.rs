@@ -29,6 +29,8 @@ pub mod job;
 pub mod profile;
 
 mod attack;
+mod external;
+mod linked;
 mod manifest;
 mod measure;
 mod pipeline;
@@ -39,6 +41,7 @@ mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
@@ -51,7 +54,7 @@ pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
-pub use verify::{Checked, verify, with_roles_of_manifest};
+pub use verify::{Checked, verify, verify_joined, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

@@ -13,6 +13,7 @@ use incrowd_recode::full_domain::SearchReport;
 use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
+use crate::external::JoinReport;
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::Release;
@@ -38,6 +39,8 @@ pub struct Report {
     pub missing: Vec<(String, u64)>,
     /// What a search over levels found.
     pub search: Option<SearchReport>,
+    /// What only the publisher can know of a release with people of an external table.
+    pub joined: Option<JoinReport>,
 }
 
 impl Report {
@@ -47,6 +50,9 @@ impl Report {
         if let Some(search) = &self.search {
             answer["private"] = json!({ "search": search_json(search) });
         }
+        if let Some(joined) = &self.joined {
+            answer["private"] = json!({ "join": joined.to_json() });
+        }
         answer
     }
 }
@@ -54,6 +60,9 @@ impl Report {
 /// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
 /// is put in place and nothing is left behind.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    if let Some(external) = &job.external {
+        return crate::external::anonymize(job, external, progress);
+    }
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(job, engine.columns())?;
     let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
@@ -112,11 +121,22 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search })
+    let joined = None;
+    Ok(Report {
+        manifest,
+        records,
+        distinct_rows,
+        verification,
+        tally,
+        dropped_columns,
+        missing,
+        search,
+        joined,
+    })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
-fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
+pub(crate) fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
     let Some(output) = &job.output else {
         return Err(Error::job("the job does not say where the release goes")
             .help("use -o release.csv, or [output] path"));

@@ -11,16 +11,19 @@ mod homogeneity;
 mod intersection;
 mod journalist;
 mod marketer;
+mod outside;
 mod overlap;
+mod presence;
 mod prosecutor;
 mod proximity;
 mod scene;
 mod similarity;
 mod skewness;
+mod trimming;
 mod values;
 
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
-pub use scene::{Epsilon, External, Published, Scene};
+pub use scene::{Epsilon, External, JoinScene, Published, Scene};
 pub use values::Values;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
@@ -38,6 +41,9 @@ pub const ATTACKS: &[&Card] = &[
     &similarity::CARD,
     &confidence::CARD,
     &overlap::CARD,
+    &presence::CARD,
+    &trimming::CARD,
+    &outside::CARD,
 ];
 
 /// An attack's entry in the list.

@@ -13,6 +13,7 @@ mod formats;
 mod help;
 mod hierarchy;
 mod jobs;
+mod join;
 mod json;
 mod measure;
 mod missing;

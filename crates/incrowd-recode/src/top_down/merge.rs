@@ -18,8 +18,8 @@ const NEAR: u64 = 16;
 pub(super) struct Live {
     /// The leaf at which it stands: that of the group others joined.
     pub(super) anchor: u32,
-    /// All its leaves.
-    pub(super) members: Vec<u32>,
+    /// All its points.
+    pub(super) points: Vec<u32>,
     pub(super) spans: Vec<(u32, u32)>,
     perimeter: f64,
     pub(super) records: u64,
@@ -38,7 +38,7 @@ impl Live {
         let mut spans = vec![(u32::MAX, 0); lines.len()];
         let mut live = Live {
             anchor: 0,
-            members: Vec::new(),
+            points: own.to_vec(),
             spans: Vec::new(),
             perimeter: 0.0,
             records: 0,
@@ -88,9 +88,7 @@ impl<'a> Merging<'a> {
             }
         }
         let next = (0..=groups.len() as u32).collect();
-        let at_leaf = |(leaf, group): (usize, Live)| {
-            Some(Live { anchor: leaf as u32, members: vec![leaf as u32], ..group })
-        };
+        let at_leaf = |(leaf, group): (usize, Live)| Some(Live { anchor: leaf as u32, ..group });
         let groups = groups.into_iter().enumerate().map(at_leaf).collect();
         Merging { groups, lines, tree, company, left, next }
     }
@@ -184,7 +182,7 @@ impl<'a> Merging<'a> {
         group.perimeter = self.lines.perimeter(&group.spans);
         group.records += gone.records;
         group.own += gone.own;
-        group.members.extend(gone.members);
+        group.points.extend(gone.points);
         group.summary.merge(&gone.summary);
         self.next[at as usize] = at + 1;
         let mut i = at as usize + 1;

@@ -18,8 +18,10 @@ pub use lines::Lines;
 pub(crate) use lines::less;
 
 use incrowd_core::model::{BoundModel, Verdict};
+use incrowd_core::population::Cell;
 use incrowd_core::{
-    Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
+    Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress, Result,
+    RowId, Span,
 };
 
 use crate::join::{Crowd, Grouping, JoinAlgorithm};
@@ -96,7 +98,7 @@ impl TopDown {
         summary: &dyn Fn(&[u32]) -> GroupSummary,
         enough: &dyn Fn(&Live) -> bool,
         progress: &dyn Progress,
-    ) -> (Tree, Vec<Live>, Vec<u32>) {
+    ) -> (Tree, Vec<Live>) {
         let lines = Lines::new(data);
         let (order, nodes) = Splitting { lines: &lines, points, least, seed: self.seed, progress }.run();
         let tree = Tree::new(&nodes);
@@ -108,15 +110,32 @@ impl TopDown {
         let mut merging = Merging::new(live, &lines, &tree, self.company);
         merging.run(enough);
         let groups = merging.into_groups();
-        (tree, groups, order)
+        (tree, groups)
     }
+}
 
-    /// The rows of a group.
-    fn rows_of(points: &Points, tree: &Tree, group: &Live, order: &[u32]) -> Vec<u32> {
-        let ranges = group.members.iter().map(|&leaf| tree.leaves[leaf as usize]);
-        let own = ranges.flat_map(|(from, to)| &order[from as usize..to as usize]);
-        own.flat_map(|&point| points.rows(point)).copied().collect()
-    }
+/// The rows of a group.
+fn rows_of(points: &Points, group: &Live) -> Vec<u32> {
+    group.points.iter().flat_map(|&point| points.rows(point)).copied().collect()
+}
+
+/// The rows of the population that the cells of a group cover.
+fn covered(data: &Dataset, population: &Population, points: &Points, group: &Live) -> Vec<u32> {
+    let values = |line: usize| {
+        let mut codes: Vec<Code> =
+            group.points.iter().map(|&point| Code(points.codes(point)[line])).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    };
+    let values: Vec<Vec<Code>> = (0..group.spans.len()).map(values).collect();
+    let spans = group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) });
+    let cells: Vec<Cell<'_>> = spans
+        .zip(data.quasi())
+        .zip(&values)
+        .map(|((span, quasi), values)| Cell::new(&quasi.domain, span, values))
+        .collect();
+    population.covered(&cells, 0..population.rows() as u32)
 }
 
 impl Algorithm for TopDown {
@@ -145,13 +164,8 @@ impl Algorithm for TopDown {
             ))
             .help("ask for less"));
         }
-        if data.population().is_some()
-            && models.iter().any(|m| m.least_records().is_none() && m.looks_at().is_none())
-        {
-            return Err(Error::job("`top-down` cannot be used with promises about a population")
-                .help("`mondrian`, `full-domain` and `local-recoding` can")
-                .at("name"));
-        }
+        let asks = |m: &&Box<dyn BoundModel>| m.least_records().is_none() && m.looks_at().is_none();
+        let population = data.population().filter(|_| models.iter().any(|model| asks(&model)));
         let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
         let counted = models.iter().all(|model| model.least_records().is_some());
         let rows: Vec<u32> = (0..data.rows() as u32).collect();
@@ -162,17 +176,54 @@ impl Algorithm for TopDown {
             rows.iter().for_each(|&r| summary.add(data.weight(r as usize), data.sensitive_codes(r as usize)));
             summary
         };
-        let enough = |group: &Live| models.iter().all(|model| model.admits(&group.summary).holds);
-        let (tree, groups, order) = self.clusters(data, &points, least, &summary, &enough, progress);
+        let enough = |group: &Live| {
+            let Some(population) = population else {
+                return models.iter().all(|model| model.admits(&group.summary).holds);
+            };
+            let people = population.people(&covered(data, population, &points, group));
+            let summary = GroupSummary { population: people, ..group.summary.clone() };
+            models.iter().all(|model| model.admits(&summary).holds)
+        };
+        let (_, groups) = self.clusters(data, &points, least, &summary, &enough, progress);
+        if let Some(population) = population {
+            outside(data, population, &points, &groups, models)?;
+        }
         let mut partition = Partition::new(data.quasi().len(), data.rows());
         for group in &groups {
             let spans: Vec<Span> =
                 group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect();
-            let rows = TopDown::rows_of(&points, &tree, group, &order);
-            partition.add(&spans, rows.into_iter().map(RowId))?;
+            partition.add(&spans, rows_of(&points, group).into_iter().map(RowId))?;
         }
         Ok(partition)
     }
+}
+
+/// Refuses groups that leave people uncovered of whom a model promises something.
+fn outside(
+    data: &Dataset,
+    population: &Population,
+    points: &Points,
+    groups: &[Live],
+    models: &[Box<dyn BoundModel>],
+) -> Result<()> {
+    let mut reached = vec![false; population.rows()];
+    for group in groups {
+        covered(data, population, points, group).iter().for_each(|&row| reached[row as usize] = true);
+    }
+    let left = (0..population.rows() as u32).filter(|&row| !reached[row as usize]);
+    let people = left.map(|row| population.weight(row)).sum();
+    let nobody = GroupSummary { population: people, ..GroupSummary::empty(data.sensitive().len()) };
+    let broken = models.iter().any(|model| {
+        model.looks_at().is_none() && model.least_records().is_none() && !model.admits(&nobody).holds
+    });
+    if people > 0 && broken {
+        return Err(Error::unsatisfiable(format!(
+            "`top-down` leaves {people} people of the population without a box that covers them, and something is promised of them"
+        ))
+        .help("`mondrian` can keep everybody covered")
+        .at("name"));
+    }
+    Ok(())
 }
 
 impl JoinAlgorithm for TopDown {
@@ -187,12 +238,12 @@ impl JoinAlgorithm for TopDown {
         let none = |_: &[u32]| GroupSummary::default();
         // Groups of external rows alone are company for others and need not stand.
         let enough = |group: &Live| group.records >= crowd.least() || group.own == 0;
-        let (tree, mut groups, order) = self.clusters(data, &points, crowd.least(), &none, &enough, progress);
+        let (tree, mut groups) = self.clusters(data, &points, crowd.least(), &none, &enough, progress);
         groups.retain(|group| group.own > 0);
         let mut grouping = Grouping::default();
         let mut summaries = Vec::with_capacity(groups.len());
         for group in &groups {
-            let rows = TopDown::rows_of(&points, &tree, group, &order);
+            let rows = rows_of(&points, group);
             summaries.push(crowd.summary(data, &rows));
             grouping.rows.extend(rows);
             grouping.ends.push(grouping.rows.len());

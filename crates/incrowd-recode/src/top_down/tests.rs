@@ -70,8 +70,7 @@ fn far_pairs_sides_and_merges_are_those_of_the_vectors() {
             .iter()
             .filter(|group| group.own > 0)
             .map(|group| {
-                let mut rows: Vec<u32> =
-                    group.members.iter().flat_map(|&member| groups[member as usize].clone()).collect();
+                let mut rows = group.points.clone();
                 rows.sort_unstable();
                 rows
             })
