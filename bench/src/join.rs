@@ -138,7 +138,9 @@ impl People {
         for i in 0..external.min(self.len()) {
             line.clear();
             let _ = write!(line, "p{i}");
-            self.row(i).iter().for_each(|n| drop(write!(line, ",{n}")));
+            self.row(i).iter().for_each(|n| {
+                let _ = write!(line, ",{n}");
+            });
             writeln!(pd, "{line}").map_err(|e| e.to_string())?;
             if i < microdata {
                 writeln!(mt, "{line},v{}", self.values[i]).map_err(|e| e.to_string())?;

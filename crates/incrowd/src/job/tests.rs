@@ -88,6 +88,7 @@ suppression_limit = 0.0
             model("l-diversity", &[("l", Value::Integer(3)), ("on", on)]),
         ],
         algorithm: AlgorithmJob::default(),
+        external: None,
         population: None,
     };
     assert_eq!(file.job, expected);
