@@ -3,6 +3,7 @@
 
 mod args;
 mod chart;
+mod join;
 mod lattice;
 mod loss;
 mod optimized;
@@ -39,14 +40,22 @@ const BENCHES: &[Bench] = &[
     ("optimized", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
     }),
-    ("plain", "[--rows 500000] [--dir DIR] [--data DIR]", |args| {
-        plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?)
+    ("plain", "[--rows 500000] [--only PART] [--dir DIR] [--data DIR]", |args| {
+        let only = args.text("--only");
+        plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
     }),
+    (
+        "join",
+        "[--only acceptance,sweeps,speed,large] [--seeds 5] [--sweep-seeds 1] [--microdata 10000] [--svg DIR] [--dir DIR] \
+         [--data DIR]",
+        |args| join::Options::new(|name| args.text(name)).and_then(|options| join::run(&options)),
+    ),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];
 
 /// Single measurements in a process of their own, so that its peak memory is its own.
-const PARTS: &[Bench] = &[("task", "", |args| task::run(args.rest()))];
+const PARTS: &[Bench] =
+    &[("task", "", |args| task::run(args.rest())), ("join-task", "", |args| join::task(args.rest()))];
 
 fn main() -> ExitCode {
     let args = Args::new(std::env::args().skip(1).collect());

@@ -82,7 +82,7 @@ fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
 }
 
 /// The most memory this process ever held, where the system tells.
-fn peak_mib() -> Option<u64> {
+pub(crate) fn peak_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib / 1024)

@@ -7,6 +7,7 @@ pub mod attack;
 mod classes;
 mod cover;
 mod group;
+pub mod joined;
 mod original;
 pub mod risk;
 mod tally;

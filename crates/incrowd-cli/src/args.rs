@@ -72,6 +72,8 @@ Examples:
   incrowd anonymize people.csv --quasi age,zip,born --hierarchy zip=mask --hierarchy born=dates \\
                     --hierarchy age=intervals:5 -k 10 -o people.release.csv
   incrowd anonymize job.toml
+  incrowd anonymize patients.csv --quasi age,zip --sensitive disease -k 10 --external voters.csv --id ssn \\
+                    -o patients.release.csv
 
 A job file says the same and more; flags override it:
   [input]
@@ -92,7 +94,8 @@ Examples:
   incrowd verify people.release.csv                          (asks the manifest beside it)
   incrowd verify anything.csv --quasi age,sex,zip -k 10
   incrowd verify people.release.csv --job job.toml
-  incrowd verify people.release.csv --original people.csv    (for promises about outliers)";
+  incrowd verify people.release.csv --original people.csv    (for promises about outliers)
+  incrowd verify patients.release.csv --original patients.csv --external voters.csv --id ssn";
 
 const MEASURE_EXAMPLES: &str = "\
 Examples:
@@ -223,6 +226,30 @@ pub(crate) struct ModelArgs {
     pub(crate) population: Option<PathBuf>,
 }
 
+/// People of another table, for k-join-anonymity.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ExternalArgs {
+    /// A table of people who may stand beside those of the table: k-join-anonymity (see `incrowd explain k-join-anonymity`)
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table")]
+    pub(crate) external: Option<PathBuf>,
+
+    /// The column that names a person in both tables
+    #[arg(long, value_name = "COLUMN", help_heading = "External table")]
+    pub(crate) id: Option<String>,
+
+    /// Whose quasi-identifiers count if the tables do not agree about a person: mt, pd or error
+    #[arg(long, value_name = "WHOSE", help_heading = "External table")]
+    pub(crate) on_conflict: Option<String>,
+
+    /// The private audit table (id, group, source): written by anonymize, read by verify; never publish it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "External table")]
+    pub(crate) audit: Option<PathBuf>,
+
+    /// The table of sensitive values [default: beside the release, people.release.si.csv]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "External table")]
+    pub(crate) si: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct AnonymizeArgs {
     /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
@@ -262,6 +289,17 @@ pub(crate) struct AnonymizeArgs {
     /// Where the manifest goes, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
     pub(crate) manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) external: ExternalArgs,
+
+    /// How both tables are grouped: direct, or refinement (the default)
+    #[arg(long, value_name = "METHOD", help_heading = "External table")]
+    pub(crate) method: Option<String>,
+
+    /// Whether surplus external people are left out: off (the default), or greedy, which tells who is in the table
+    #[arg(long, value_name = "WHAT", help_heading = "External table")]
+    pub(crate) trim: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -283,6 +321,13 @@ pub(crate) struct VerifyArgs {
     /// The manifest, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) manifest: Option<PathBuf>,
+
+    /// The table a k-join-anonymous release was made from: are its rows people of both tables, and is everybody among them?
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table")]
+    pub(crate) original: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) external: ExternalArgs,
 }
 
 #[derive(Debug, Args)]
@@ -300,6 +345,14 @@ pub(crate) struct MeasureArgs {
 
     #[command(flatten)]
     pub(crate) utility: UtilityArgs,
+
+    /// The external table a k-join-anonymous release was made with
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table", requires = "id")]
+    pub(crate) external: Option<PathBuf>,
+
+    /// The column that names a person in both tables
+    #[arg(long, value_name = "COLUMN", help_heading = "External table", requires = "external")]
+    pub(crate) id: Option<String>,
 }
 
 /// What to measure, and with which queries and which target.

@@ -6,12 +6,12 @@ use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
-    self, Categories, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, Publish,
-    RoleName, Suppressed,
+    self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing, Order, Output,
+    PopulationJob, Publish, RoleName, Suppressed, Trim,
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ModelArgs, TableArgs, VerifyArgs};
+use crate::args::{AnonymizeArgs, ExternalArgs, ModelArgs, TableArgs, VerifyArgs};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -50,6 +50,9 @@ impl Typed {
             _ => Typed::new(&args.table)?,
         };
         typed.models(&args.models)?;
+        if args.external.external.is_some() || typed.job.external.is_some() {
+            typed.external(&args.external, None, None)?;
+        }
         typed.judge_release(&args.table, args.manifest.as_ref());
         typed.judge_beside(args.original.as_ref());
         typed.job.input.paths = vec![args.release.clone()];
@@ -239,6 +242,7 @@ impl Typed {
         {
             return Err(Error::job("the manifest would overwrite the job file").into());
         }
+        typed.external(&args.external, args.method.as_deref(), args.trim.as_deref())?;
         let order = args.order.as_ref().map(|word| choice("--order", word, &Order::ALL)).transpose()?;
         if order.is_some() || args.manifest.is_some() {
             let Some(output) = &mut typed.job.output else {
@@ -248,6 +252,11 @@ impl Typed {
             };
             if args.manifest.is_some() {
                 typed.replaced.push("output.manifest".into());
+            }
+            if typed.job.external.is_some() && order == Some(Order::Shuffled) {
+                return Err(
+                    Error::job("a release with an external table is always sorted by its cells").into()
+                );
             }
             output.order = order.unwrap_or(output.order);
             output.manifest = args.manifest.clone().or(output.manifest.take());
@@ -259,6 +268,59 @@ impl Typed {
     pub(crate) fn judge_beside(&mut self, original: Option<&PathBuf>) {
         let of_job = std::mem::take(&mut self.job.input.paths).into_iter().filter(|_| self.source.is_some());
         self.job.original = original.map_or_else(|| of_job.collect(), |path| vec![path.clone()]);
+    }
+
+    /// Adds what was typed of an external table.
+    pub(crate) fn external(
+        &mut self,
+        args: &ExternalArgs,
+        method: Option<&str>,
+        trim: Option<&str>,
+    ) -> Result<()> {
+        let given =
+            [method, trim, args.id.as_deref(), args.on_conflict.as_deref()].iter().any(Option::is_some)
+                || args.audit.is_some()
+                || args.si.is_some();
+        if args.external.is_none() && self.job.external.is_none() {
+            return match given {
+                true => Err(Error::job(
+                    "--id, --method, --on-conflict, --trim, --audit and --si need an external table",
+                )
+                .help("add --external people.csv")),
+                false => Ok(()),
+            };
+        }
+        let external = self.job.external.get_or_insert_default();
+        if let Some(path) = &args.external {
+            external.paths = vec![path.clone()];
+            self.replaced.push("external.path".into());
+        }
+        if let Some(id) = &args.id {
+            external.id.clone_from(id);
+            self.replaced.push("external.id".into());
+        }
+        if external.id.is_empty() {
+            return Err(Error::job("which column names a person in both tables?").help("add --id ssn"));
+        }
+        if let Some(word) = method {
+            external.method = choice("--method", word, &JoinMethod::ALL)?;
+        }
+        if let Some(word) = trim {
+            external.trim = choice("--trim", word, &Trim::ALL)?;
+        }
+        if let Some(word) = &args.on_conflict {
+            external.on_conflict = choice("--on-conflict", word, &OnConflict::ALL)?;
+            self.replaced.push("external.on_conflict".into());
+        }
+        if let Some(path) = &args.audit {
+            external.audit = Some(path.clone());
+            self.replaced.push("external.audit".into());
+        }
+        if let Some(path) = &args.si {
+            external.sensitive = Some(path.clone());
+            self.replaced.push("external.sensitive".into());
+        }
+        Ok(())
     }
 
     /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but

@@ -1,5 +1,7 @@
 //! What algorithms see: codes and multiplicities, never records.
 
+use hashbrown::HashMap;
+
 use crate::domain::{Domain, Misfit};
 use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
@@ -67,7 +69,21 @@ impl Dataset {
         sensitive: &[&SensitiveSpec],
         missing: &str,
     ) -> Result<Dataset, EncodeError> {
+        Dataset::encode_beside(folded, quasi, sensitive, missing, &[]).map(|(data, _)| data)
+    }
+
+    /// The same on lines that also hold the values of another table: `others` are its columns for the quasi-identifiers, or
+    /// nothing; an empty text is no value. Returns where on the lines each of its codes lies. A value of the other table
+    /// that does not fit is reported with a code beyond those of the table's own column.
+    pub fn encode_beside(
+        folded: Folded,
+        quasi: &[&ColumnSpec],
+        sensitive: &[&SensitiveSpec],
+        missing: &str,
+        others: &[FoldedColumn],
+    ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
         let width = folded.columns.len();
+        let mut places: Vec<Vec<Code>> = Vec::with_capacity(others.len());
         // A text that occurs only in records left out for a missing value must leave no trace in any domain.
         let mut used: Vec<Vec<bool>> = folded.columns.iter().map(|c| vec![false; c.texts.len()]).collect();
         for row in folded.codes.chunks_exact(width.max(1)) {
@@ -81,9 +97,11 @@ impl Dataset {
             let mut map = vec![Code(0); column.texts.len()];
             if let Some(spec) = quasi.get(i) {
                 used[i][MISSING as usize] = true;
-                let old: Vec<u32> =
+                let mut old: Vec<u32> =
                     (0..column.texts.len() as u32).filter(|&code| used[i][code as usize]).collect();
-                let texts = old.iter().map(|&code| column.texts[code as usize].clone()).collect();
+                let mut texts: Vec<String> =
+                    old.iter().map(|&code| column.texts[code as usize].clone()).collect();
+                let beyond = others.get(i).map(|other| beside(&mut texts, &mut old, column, other));
                 let kept = FoldedColumn { name: column.name.clone(), texts };
                 let counts = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))).then(|| {
                     let mut counts = vec![0; column.texts.len()];
@@ -97,7 +115,14 @@ impl Dataset {
                     misfit.code = misfit.code.map(|code| old[code as usize]);
                     EncodeError { column: i, misfit }
                 })?;
-                old.iter().zip(codes).for_each(|(&old, code)| map[old as usize] = code);
+                if let Some(beyond) = beyond {
+                    places.push(beyond.into_iter().map(|at| codes[at as usize]).collect());
+                }
+                for (&old, code) in old.iter().zip(codes) {
+                    if let Some(place) = map.get_mut(old as usize) {
+                        *place = code;
+                    }
+                }
                 lines.push(Quasi { name: column.name.clone(), domain, leaf_depth: 0, weight: spec.weight() });
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
@@ -133,7 +158,7 @@ impl Dataset {
         let weights = folded.weights;
         let mut data = Dataset { quasi: lines, sensitive, codes, weights, records, population: None };
         data.count_depths();
-        Ok(data)
+        Ok((data, places))
     }
 
     /// How many steps the records' values lie below the roots.
@@ -187,6 +212,62 @@ impl Dataset {
     ) -> Dataset {
         let records = weights.iter().sum();
         Dataset { quasi, sensitive, codes, weights, records, population: None }
+    }
+
+    /// The table with further rows after the last: their quasi-identifier codes one after another, and how many records have
+    /// each. They have no sensitive values; whoever looks at those must leave these rows out.
+    #[must_use]
+    pub fn extended(mut self, codes: &[u32], weights: &[u64]) -> Dataset {
+        let (width, sensitive) = (self.quasi.len(), self.sensitive.len());
+        for (row, &records) in codes.chunks_exact(width.max(1)).zip(weights) {
+            self.codes.extend_from_slice(row);
+            self.codes.extend(std::iter::repeat_n(0, sensitive));
+            self.weights.push(records);
+            self.records += records;
+        }
+        self
+    }
+
+    /// The first rows of the table, on the same lines.
+    #[must_use]
+    pub fn first_rows(&self, rows: usize) -> Dataset {
+        self.some_rows(0, rows)
+    }
+
+    /// The rows from one on, on the same lines.
+    #[must_use]
+    pub fn from_row(&self, row: usize) -> Dataset {
+        self.some_rows(row, self.rows())
+    }
+
+    fn some_rows(&self, from: usize, to: usize) -> Dataset {
+        let width = self.quasi.len() + self.sensitive.len();
+        let weights = self.weights[from..to].to_vec();
+        Dataset {
+            quasi: self.quasi.clone(),
+            sensitive: self.sensitive.clone(),
+            codes: self.codes[from * width..to * width].to_vec(),
+            records: weights.iter().sum(),
+            weights,
+            population: self.population.clone(),
+        }
+    }
+
+    /// The rows of the table with other sensitive columns: for each new column its name, its values, and the value of each
+    /// row.
+    pub fn with_sensitive(&self, columns: Vec<(String, Vec<String>, Vec<u32>)>) -> Result<Dataset> {
+        let width = self.quasi.len();
+        let mut codes = Vec::with_capacity(self.rows() * (width + columns.len()));
+        for row in 0..self.rows() {
+            codes.extend_from_slice(self.quasi_codes(row));
+            codes.extend(columns.iter().map(|(_, _, of_row)| of_row[row]));
+        }
+        let build = |(name, values, _): (String, Vec<String>, Vec<u32>)| {
+            Sensitive::build(&name, values, None, None).map_err(|misfit| misfit.error)
+        };
+        let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
+        let (quasi, weights) = (self.quasi.clone(), self.weights.clone());
+        Ok(Dataset { quasi, sensitive, codes, weights, records: self.records, population: None })
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
@@ -305,4 +386,35 @@ impl Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width + self.quasi.len()..(row + 1) * width]
     }
+}
+
+/// Adds the values of another table's column that the texts lack; their codes begin after those of `column`. Returns for each
+/// code of the other column its position among the texts.
+fn beside(
+    texts: &mut Vec<String>,
+    old: &mut Vec<u32>,
+    column: &FoldedColumn,
+    other: &FoldedColumn,
+) -> Vec<u32> {
+    let own = column.texts.len() as u32;
+    let mut known: HashMap<&str, u32> =
+        texts.iter().enumerate().skip(1).map(|(at, text)| (text.as_str(), at as u32)).collect();
+    let mut fresh: Vec<String> = Vec::new();
+    let first = texts.len() as u32;
+    let mut at = vec![0u32];
+    for (code, text) in other.texts.iter().enumerate().skip(1) {
+        if text.is_empty() {
+            at.push(0);
+            continue;
+        }
+        let place = *known.entry(text).or_insert_with(|| {
+            fresh.push(text.clone());
+            old.push(own + code as u32);
+            first + fresh.len() as u32 - 1
+        });
+        at.push(place);
+    }
+    drop(known);
+    texts.append(&mut fresh);
+    at
 }

@@ -50,7 +50,11 @@ impl Embedded {
 
     /// The type of a published column in formats that have types.
     fn data_type(&self, name: &str, content: Content, data: &Dataset) -> Result<DataType> {
-        let own = || Ok(self.source.column(self.source.position(name)?).data_type.clone());
+        let own = || -> Result<Option<DataType>> {
+            // A column that the table does not have was made for the release.
+            let position = self.source.columns().iter().position(|own| own == name);
+            Ok(position.and_then(|at| self.source.column(at).data_type.clone()))
+        };
         match content {
             Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
             Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
@@ -72,6 +76,32 @@ fn sniffed(values: &[String]) -> DataType {
         DataType::Int64
     } else {
         DataType::Float64
+    }
+}
+
+impl Embedded {
+    /// Writes a table that follows from a plan alone, whatever was folded.
+    pub fn write(
+        &self,
+        plan: &Plan<'_>,
+        output: &Output,
+        target: &mut Pending,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
+        let (renderer, sink) = self.begin(plan, output, target)?;
+        progress.step("writing", Some(plan.dataset().records()));
+        emit::emit(plan, output, &renderer, sink, progress)
+    }
+
+    fn begin(&self, plan: &Plan<'_>, output: &Output, target: &mut Pending) -> Result<(Renderer, Sink)> {
+        let format = Format::of_path(target.target())?;
+        let mut columns = Vec::with_capacity(output.columns.len());
+        for (name, content) in &output.columns {
+            columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
+        }
+        let renderer = Renderer::new(target.target(), format, &columns);
+        let sink = Sink::create(target.writer()?, target.target().to_owned(), format, &renderer, &columns)?;
+        Ok((renderer, sink))
     }
 }
 
@@ -98,13 +128,7 @@ impl Engine for Embedded {
             return Err(Error::bug("a plan was applied before any fold"));
         };
         let data = plan.dataset();
-        let format = Format::of_path(target.target())?;
-        let mut columns = Vec::with_capacity(output.columns.len());
-        for (name, content) in &output.columns {
-            columns.push((name.clone(), self.data_type(name, *content, data)?));
-        }
-        let renderer = Renderer::new(target.target(), format, &columns);
-        let sink = Sink::create(target.writer()?, target.target().to_owned(), format, &renderer, &columns)?;
+        let (renderer, sink) = self.begin(plan, output, target)?;
         progress.step("writing", Some(data.records()));
         let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
         let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);

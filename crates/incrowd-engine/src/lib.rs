@@ -12,6 +12,7 @@ mod embedded;
 mod emit;
 mod fold;
 mod intern;
+mod join;
 mod lines;
 mod order;
 mod pending;
@@ -24,6 +25,7 @@ mod survey;
 
 pub use copy::copy;
 pub use embedded::Embedded;
+pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Pending, abandon_all, partial_path};
 pub use source::{Format, Options, Source, digest};
 

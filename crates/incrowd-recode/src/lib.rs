@@ -8,10 +8,12 @@
 
 pub mod expansion;
 pub mod full_domain;
+pub mod join;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
 pub mod suppress;
+pub mod top_down;
 
 use std::fmt::Debug;
 
@@ -24,6 +26,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &local_recoding::CARD,
     &full_domain::CARD,
     &optimized::CARD,
+    &top_down::CARD,
     &expansion::EXPC_PLUS,
     &expansion::EXPC,
     &expansion::GNOF,
@@ -91,6 +94,11 @@ pub trait Algorithm: Debug + Send + Sync {
     /// leaves.
     fn prepare(&self, data: Dataset) -> Result<Dataset> {
         Ok(data)
+    }
+
+    /// The same idea among rows of which some are external, for k-join-anonymity; `None` if there is no such thing.
+    fn join(&self) -> Option<&dyn join::JoinAlgorithm> {
+        None
     }
 }
 

@@ -30,7 +30,9 @@ pub mod profile;
 
 mod attack;
 mod expansion;
+mod external;
 mod grid;
+mod linked;
 mod manifest;
 mod measure;
 mod outliers;
@@ -42,6 +44,7 @@ mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
@@ -55,7 +58,7 @@ pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_counts, column_values};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
-pub use verify::{Checked, verify, with_roles_of_manifest};
+pub use verify::{Checked, verify, verify_joined, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

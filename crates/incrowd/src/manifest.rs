@@ -139,7 +139,8 @@ pub(crate) fn metrics_json(tally: &Tally) -> Json {
 fn algorithm_json(setup: &Setup) -> Json {
     let mut object = Map::new();
     object.insert("name".into(), json!(setup.method.card.name));
-    for (name, value) in setup.method.params.iter() {
+    // A seed helps nobody but whoever wants to know who stood where.
+    for (name, value) in setup.method.params.iter().filter(|(name, _)| *name != "seed") {
         object.insert(name.into(), value_json(value));
     }
     Json::Object(object)

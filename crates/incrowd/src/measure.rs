@@ -62,12 +62,17 @@ fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progres
     if job.columns.is_empty() {
         roles_from_manifest(&mut job, release)?;
     }
+    let manifest = std::fs::read_to_string(default_path(release)).ok();
+    let manifest: Option<Json> = manifest.and_then(|text| serde_json::from_str(&text).ok());
     if job.models.is_empty() {
         // Measuring needs no promise, but a job does.
         job.models.push(ModelJob {
             name: "k-anonymity".into(),
             params: vec![("k".into(), incrowd_core::Value::Integer(1))],
         });
+    }
+    if let Some(manifest) = manifest.filter(crate::external::is_joined) {
+        return crate::external::measure(&job, release, &manifest, ask, progress);
     }
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(&job, engine.columns())?;

@@ -16,6 +16,7 @@ use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
 use crate::expansion::expansion_json;
+use crate::external::JoinReport;
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::{Beside, Release};
@@ -45,6 +46,8 @@ pub struct Report {
     pub trials: Option<TrialReport>,
     /// How groups were grown.
     pub expansion: Option<ExpansionReport>,
+    /// What only the publisher can know of a release with people of an external table.
+    pub joined: Option<JoinReport>,
 }
 
 impl Report {
@@ -60,6 +63,9 @@ impl Report {
         if let Some(expansion) = &self.expansion {
             answer["private"] = json!({ "expansion": expansion_json(expansion) });
         }
+        if let Some(joined) = &self.joined {
+            answer["private"] = json!({ "join": joined.to_json() });
+        }
         answer
     }
 }
@@ -67,6 +73,9 @@ impl Report {
 /// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
 /// is put in place and nothing is left behind.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    if let Some(external) = &job.external {
+        return crate::external::anonymize(job, external, progress);
+    }
     let mut engine = setup::open(&job.input)?;
     let mut setup = Setup::new(job, engine.columns())?;
     let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
@@ -136,6 +145,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
+    let joined = None;
     Ok(Report {
         manifest,
         records,
@@ -147,11 +157,12 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         search,
         trials,
         expansion,
+        joined,
     })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
-fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
+pub(crate) fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
     let Some(output) = &job.output else {
         return Err(Error::job("the job does not say where the release goes")
             .help("use -o release.csv, or [output] path"));

@@ -6,8 +6,8 @@ use incrowd_core::dataset::EncodeError;
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::model::{Need, Promise};
 use incrowd_core::{
-    Dataset, Domain, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish, Result, Role,
-    Schema, SensitiveSpec,
+    Code, Dataset, Domain, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish, Result,
+    Role, Schema, SensitiveSpec,
 };
 use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
 use incrowd_recode::Method;
@@ -257,6 +257,14 @@ impl Setup {
         self.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str)
     }
 
+    /// The published sensitive columns and where their cells come from.
+    pub(crate) fn sensitive_columns(&self) -> Vec<(String, Content)> {
+        let sensitive = |(_, content): &(String, Content)| {
+            matches!(content, Content::Sensitive(_) | Content::Category(_))
+        };
+        self.output_columns().into_iter().filter(sensitive).collect()
+    }
+
     /// The published columns and where their cells come from.
     pub(crate) fn output_columns(&self) -> Vec<(String, Content)> {
         let (mut quasi, mut sensitive) = (0.., 0..);
@@ -325,6 +333,31 @@ impl Setup {
                 self.schema = self.schema.clone().with_hierarchy(&quasi.name, hierarchy);
             }
         }
+    }
+
+    /// Encodes the folded table on lines that also hold the values of an external table.
+    pub(crate) fn encode_beside(
+        &self,
+        mut folded: Folded,
+        others: &[FoldedColumn],
+    ) -> Result<(Dataset, Vec<Vec<Code>>)> {
+        let specs: Vec<_> = self.schema.quasi().map(|(_, spec)| spec).collect();
+        let sensitive: Vec<_> = self.schema.sensitive().map(|(_, spec)| spec).collect();
+        let columns: Vec<(String, u32)> =
+            folded.columns.iter().map(|c| (c.name.clone(), c.texts.len() as u32)).collect();
+        for (column, spec) in folded.columns[specs.len()..].iter_mut().zip(&sensitive) {
+            as_published(column, spec);
+        }
+        let encoded = Dataset::encode_beside(folded, &specs, &sensitive, self.missing_label(), others);
+        encoded.map_err(|EncodeError { column, misfit }| {
+            let (name, own) = &columns[column];
+            if misfit.code.is_some_and(|code| code >= *own) {
+                return Error::input(format!("the external table: {}", misfit.error.message()))
+                    .help(format!("column `{name}` must hold what that of the table holds"))
+                    .at("external.path");
+            }
+            misfit.error.at(format!("columns.{name}"))
+        })
     }
 
     /// Places the population on the lines of the table.

@@ -8,6 +8,7 @@ use incrowd_core::{Categories, ColumnSpec, Error, Kind, Progress, Publish, Resul
 use incrowd_engine::{digest, partial_path};
 use serde_json::Value as Json;
 
+use crate::external::{self, JoinChecked, Originals, is_joined};
 use crate::grid::grids_of_manifest;
 use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
@@ -25,17 +26,21 @@ pub struct Checked {
     pub digest_matches: Option<bool>,
     /// Identifiers the job names that are nevertheless columns of the table.
     pub identifiers: Vec<String>,
+    /// What was found out about the second table and the originals, if the release is k-join-anonymous.
+    pub joined: Option<JoinChecked>,
 }
 
 impl Checked {
     /// Whether every promise holds, no identifier is published and the table is the one its manifest describes.
     pub fn holds(&self) -> bool {
-        self.verification.holds() && self.digest_matches != Some(false) && self.identifiers.is_empty()
+        let own =
+            self.verification.holds() && self.digest_matches != Some(false) && self.identifiers.is_empty();
+        own && self.joined.as_ref().is_none_or(JoinChecked::holds)
     }
 
     /// The answer as JSON.
     pub fn to_json(&self) -> Json {
-        serde_json::json!({
+        let mut answer = serde_json::json!({
             "holds": self.holds(),
             "records": self.verification.records,
             "groups": self.verification.groups,
@@ -43,7 +48,11 @@ impl Checked {
             "digest": self.digest,
             "digest_matches": self.digest_matches,
             "published_identifiers": self.identifiers,
-        })
+        });
+        if let Some(joined) = &self.joined {
+            joined.add_to(&mut answer);
+        }
+        answer
     }
 }
 
@@ -54,6 +63,9 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         return Err(Error::job("verify takes exactly one table").help("incrowd verify release.csv"));
     };
     let manifest = manifest_of(path, job)?;
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| is_joined(manifest)) {
+        return external::verify(job, path, Some(manifest), None, None, progress);
+    }
     let stated = !job.models.is_empty();
     let job = match &manifest {
         Some(manifest) => with_manifest(job, manifest)?,
@@ -102,7 +114,23 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     let verification = judge(back.folded, &specs(&quasi), &sensitive, &asked, beside, missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
-    Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })
+    Ok(Checked { verification, digest_matches, digest: back.digest, identifiers, joined: None })
+}
+
+/// Judges a k-join-anonymous release: the table of boxes is `job.input`, that of sensitive values the one its manifest names or
+/// `sensitive`. With the originals, whose external table the job names, it also asks whether the rows are people of both
+/// tables and everybody of the microdata is among them.
+pub fn verify_joined(
+    job: &Job,
+    sensitive: Option<&Path>,
+    originals: Option<&Originals>,
+    progress: &dyn Progress,
+) -> Result<Checked> {
+    let [path] = job.input.paths.as_slice() else {
+        return Err(Error::job("verify takes exactly one table").help("incrowd verify release.csv"));
+    };
+    let manifest = manifest_of(path, job)?;
+    external::verify(job, path, manifest.as_ref(), sensitive, originals, progress)
 }
 
 /// The job with the roles the manifest of its table names, if the job has no quasi-identifiers of its own and there is a

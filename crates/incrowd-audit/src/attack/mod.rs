@@ -12,17 +12,20 @@ mod homogeneity;
 mod intersection;
 mod journalist;
 mod marketer;
+mod outside;
 mod overlap;
+mod presence;
 mod prosecutor;
 mod proximity;
 mod scene;
 mod similarity;
 mod skewness;
+mod trimming;
 mod values;
 
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
-pub use scene::{Epsilon, External, Published, Scene};
+pub use scene::{Epsilon, External, JoinScene, Published, Scene};
 pub use values::Values;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
@@ -42,6 +45,9 @@ pub const ATTACKS: &[&Card] = &[
     &overlap::CARD,
     &distinguishability::CARD,
     &distinguishability::CONDITIONAL,
+    &presence::CARD,
+    &trimming::CARD,
+    &outside::CARD,
 ];
 
 /// An attack's entry in the list.

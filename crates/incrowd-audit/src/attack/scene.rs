@@ -74,6 +74,54 @@ pub struct External<'a> {
     pub further: usize,
 }
 
+/// What belongs to a k-join-anonymous release beside its table of boxes, whose last quasi-identifier is then the label of the
+/// sensitive group, if there are sensitive values.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinScene<'a> {
+    /// How many rows every group is said to have at least.
+    pub k: u64,
+    /// The label of a sensitive group, then the sensitive columns.
+    pub sensitive: Option<&'a Folded>,
+    /// Whether surplus external people were left out, if that is known.
+    pub trimmed: Option<bool>,
+}
+
+/// The sensitive groups of a k-join-anonymous release.
+pub(super) struct SensitiveGroups {
+    /// The sensitive group of each group of the release.
+    pub(super) of_group: Vec<u32>,
+    /// How many rows of boxes each has.
+    pub(super) rows: Vec<u64>,
+    /// How many sensitive values each has.
+    pub(super) values: Vec<u64>,
+}
+
+impl JoinScene<'_> {
+    /// The sensitive groups; `None` if no sensitive values are published.
+    pub(super) fn labels(&self, boxes: &Folded) -> Option<SensitiveGroups> {
+        let (sensitive, column) = (self.sensitive?, boxes.columns.len().checked_sub(1)?);
+        let groups = Classes::new(boxes, &(0..boxes.columns.len()).collect::<Vec<_>>());
+        let labels = Classes::new(boxes, &[column]);
+        let text = |row: u32| boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str();
+        let number: BTreeMap<&str, usize> =
+            labels.first.iter().enumerate().map(|(number, &row)| (text(row), number)).collect();
+        let mut values = vec![0; labels.len()];
+        for row in 0..sensitive.rows() {
+            let label = sensitive.columns[0].texts[sensitive.row(row)[0] as usize].as_str();
+            if let Some(&number) = number.get(label) {
+                values[number] += sensitive.weights[row];
+            }
+        }
+        let of_group = groups.first.iter().map(|&row| labels.of_row[row as usize]).collect();
+        Some(SensitiveGroups { of_group, rows: labels.records, values })
+    }
+
+    /// How many records the microdata has, if that is published.
+    pub(super) fn microdata(&self) -> Option<u64> {
+        self.sensitive.map(Folded::records)
+    }
+}
+
 /// What an adversary has.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
@@ -92,6 +140,8 @@ pub struct Scene<'a> {
     pub second: Option<Published<'a>>,
     /// The table the release was made from, and what an outlier of it is.
     pub original: Option<(&'a Dataset, &'a [Settings])>,
+    /// What else belongs to a k-join-anonymous release.
+    pub joined: Option<JoinScene<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
     /// The join with the population, which two attacks need.
@@ -112,6 +162,7 @@ impl<'a> Scene<'a> {
             external: None,
             second: None,
             original: None,
+            joined: None,
             epsilon: BTreeMap::new(),
             linked: OnceCell::new(),
         }

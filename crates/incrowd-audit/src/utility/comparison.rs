@@ -64,6 +64,8 @@ pub(crate) struct Group {
     pub(crate) cells: Vec<u32>,
     /// How many records it has.
     pub(crate) records: u64,
+    /// How many records of the original a reader takes it for: all its records, unless strangers stand among them.
+    pub(crate) estimate: f64,
     /// The cells of the other columns with the number of records that have them, in their order.
     pub(crate) rest: Vec<(Vec<u32>, u64)>,
 }
@@ -141,6 +143,51 @@ impl Comparison {
         let groups = groups(release, &at, &cells, quasi);
         let (records, published) = (original.records(), release.records());
         Ok(Comparison { lines, quasi, leaves, weights, records, published, groups })
+    }
+
+    /// Puts the boxes of a k-join-anonymous release beside the microdata: of the rows of a sensitive group as many count as it
+    /// has sensitive values (`sacharidis2010`). `boxes` has the label of the sensitive group last, `sensitive` first.
+    pub fn of_boxes(
+        original: &Dataset,
+        boxes: &Folded,
+        sensitive: &Folded,
+        missing: &str,
+    ) -> Result<Comparison> {
+        let Some(label) = boxes.columns.len().checked_sub(1) else {
+            return Err(Error::bug("a table of boxes without columns"));
+        };
+        let mut sizes: HashMap<&str, (u64, u64)> = HashMap::new();
+        for row in 0..boxes.rows() {
+            let text = boxes.columns[label].texts[boxes.row(row)[label] as usize].as_str();
+            sizes.entry(text).or_default().0 += boxes.weights[row];
+        }
+        for row in 0..sensitive.rows() {
+            let text = sensitive.columns[0].texts[sensitive.row(row)[0] as usize].as_str();
+            sizes.entry(text).or_default().1 += sensitive.weights[row];
+        }
+        let mut comparison = Comparison::new(original, boxes, missing, None)?;
+        let quasi: Vec<usize> = comparison.lines.iter().filter_map(|line| boxes.column(&line.name)).collect();
+        // The cells of each line again, in the order of their texts.
+        let mut cells: Vec<Vec<u32>> = Vec::new();
+        for &column in &quasi {
+            cells.push(covers(boxes, column, |_| Some(Cover::leaf(0, None)))?.0);
+        }
+        let mut shares: HashMap<Vec<u32>, Vec<(u64, u64, u64)>> = HashMap::new();
+        for row in 0..boxes.rows() {
+            let codes = boxes.row(row);
+            let key = quasi.iter().zip(&cells).map(|(&column, map)| map[codes[column] as usize]).collect();
+            let text = boxes.columns[label].texts[codes[label] as usize].as_str();
+            let (rows, values) = sizes[text];
+            shares.entry(key).or_default().push((boxes.weights[row], values, rows));
+        }
+        for group in &mut comparison.groups {
+            let mut parts = shares.remove(&group.cells).unwrap_or_default();
+            // Added in one order whoever read what first.
+            parts.sort_unstable();
+            let part = |(own, values, rows): (u64, u64, u64)| own as f64 * values as f64 / rows as f64;
+            group.estimate = parts.into_iter().map(part).sum();
+        }
+        Ok(comparison)
     }
 
     /// Names and parts of the columns that are compared.
@@ -269,7 +316,7 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
         key.extend(at.iter().zip(cells).map(|(&column, map)| map[codes[column] as usize]));
         let (own, rest) = key.split_at(quasi);
         let group = *known.entry_ref(own).or_insert_with(|| {
-            groups.push(Group { cells: own.to_vec(), records: 0, rest: Vec::new() });
+            groups.push(Group { cells: own.to_vec(), records: 0, estimate: 0.0, rest: Vec::new() });
             groups.len() - 1
         });
         groups[group].records += release.weights[row];
@@ -277,6 +324,7 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
     }
     groups.sort_unstable_by(|a, b| a.cells.cmp(&b.cells));
     for group in &mut groups {
+        group.estimate = group.records as f64;
         group.rest.sort_unstable();
         // Columns that are not compared may have told rows apart.
         group.rest.dedup_by(|later, first| {

@@ -91,7 +91,7 @@ fn reconstructed(comparison: &Comparison, bins: &[Bins], a: usize, b: usize) -> 
         }
     };
     let quasi = comparison.quasi;
-    for Group { cells, records, rest } in &comparison.groups {
+    for Group { cells, records, rest, .. } in &comparison.groups {
         if b < quasi {
             add(cells[a], cells[b], *records);
             continue;

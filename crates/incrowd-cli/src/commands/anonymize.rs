@@ -18,11 +18,18 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         let columns = report.dropped_columns.join(", ");
         talk.note(&format!("not published, because they have no role: {columns}"));
     }
+    if let Some(joined) = &report.joined {
+        super::join_print::warn(joined, talk);
+    }
     if talk.json {
         talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
-        if report.search.is_some() || report.trials.is_some() || report.expansion.is_some() {
+        if report.search.is_some()
+            || report.trials.is_some()
+            || report.expansion.is_some()
+            || report.joined.is_some()
+        {
             say!("may be published\n");
         }
         print(&report, &path.unwrap_or_default());
@@ -34,6 +41,9 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         }
         if let Some(expansion) = &report.expansion {
             super::expansion_print::print(&report, expansion);
+        }
+        if let Some(joined) = &report.joined {
+            super::join_print::print_private(joined);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -60,12 +70,18 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
 /// The report as text.
 pub(crate) fn print(report: &Report, path: &str) {
     let records = report.records;
-    say!(
-        "release  {path}   {} of {} records in {}",
-        thousands(records.published),
-        thousands(records.read),
-        groups(report.verification.groups)
-    );
+    if let Some(joined) = &report.joined {
+        let (rows, groups) = (thousands(report.verification.records), groups(report.verification.groups));
+        say!("release  {path}   {rows} people of both tables in {groups}");
+        super::join_print::print_public(report, joined);
+    } else {
+        say!(
+            "release  {path}   {} of {} records in {}",
+            thousands(records.published),
+            thousands(records.read),
+            groups(report.verification.groups)
+        );
+    }
     if records.dropped_missing > 0 {
         let columns: Vec<String> =
             report.missing.iter().map(|(c, n)| format!("{c} {}", thousands(*n))).collect();

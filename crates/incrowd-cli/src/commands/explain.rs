@@ -87,7 +87,24 @@ fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
     });
-    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).chain(estimators).collect()
+    let joins = incrowd::recode::join::CARDS.iter().map(|c| Entry {
+        kind: "joining",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: Some("an external table (--external) with the identifier and all quasi-identifiers"),
+        paper: c.paper,
+        params: &[],
+        better: None,
+    });
+    models
+        .chain(algorithms)
+        .chain(metrics)
+        .chain(utilities)
+        .chain(attacks)
+        .chain(estimators)
+        .chain(joins)
+        .collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use incrowd::job::ExternalJob;
 use incrowd::utility::Workload;
 use incrowd::{Ask, Measurement};
 
@@ -15,6 +16,10 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let mut typed = Typed::new(&args.table)?;
     typed.job.input.paths = vec![args.original.clone()];
+    if let (Some(path), Some(id)) = (&args.external, &args.id) {
+        let (paths, id) = (vec![path.clone()], id.clone());
+        typed.job.external = Some(ExternalJob { paths, id, ..typed.job.external.take().unwrap_or_default() });
+    }
     let ask = ask(&args.utility);
     let measured = incrowd::measure_utility(&typed.job, &args.release, &ask, &Bar::new(talk))
         .map_err(|e| typed.locate(e))?;

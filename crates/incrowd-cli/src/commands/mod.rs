@@ -8,6 +8,7 @@ pub(crate) mod expansion_print;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
+mod join_print;
 pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::Checked;
+use incrowd::{Checked, JoinChecked, Originals};
 
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let typed = Typed::verify(args)?;
-    let checked = incrowd::verify(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let checked = judged(args, &typed, talk).map_err(|e| typed.locate(e))?;
     for (column, records) in &checked.verification.unread {
         talk.note(&format!(
             "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
@@ -20,12 +20,59 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
             thousands(*records)
         ));
     }
+    for warning in checked.joined.iter().flat_map(|joined| &joined.warnings) {
+        talk.note(warning);
+    }
     if talk.json {
         talk.print_json(&checked.to_json());
     } else {
         print(&checked, &args.release.display().to_string());
     }
     Ok(ExitCode::from(u8::from(!checked.holds())))
+}
+
+/// Asks the library: a release of two tables if the flags speak of one, or if its manifest does.
+fn judged(args: &VerifyArgs, typed: &Typed, talk: Talk) -> incrowd::Result<Checked> {
+    let (bar, external) = (Bar::new(talk), &args.external);
+    if args.original.is_none() && external.si.is_none() {
+        return incrowd::verify(&typed.job, &bar);
+    }
+    let audit = typed.job.external.as_ref().and_then(|external| external.audit.clone());
+    let originals = args.original.clone().map(|microdata| Originals { microdata, audit });
+    incrowd::verify_joined(&typed.job, external.si.as_deref(), originals.as_ref(), &bar)
+}
+
+fn print_joined(joined: &JoinChecked) {
+    if let Some(verification) = &joined.sensitive {
+        for judgement in &verification.judgements {
+            let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
+            let verdict = match judgement {
+                j if j.holds => "holds",
+                j if j.unknown => "UNKNOWN",
+                _ => "FAILS",
+            };
+            say!(
+                "sensitive {title}   {verdict}   {what} {have} in {} sensitive groups",
+                thousands(verification.groups)
+            );
+        }
+    }
+    for failure in &joined.failures {
+        say!("rule     {}   FAILS   {}", failure.rule, failure.says);
+    }
+    if joined.failures.is_empty() {
+        let with =
+            if joined.with_originals { "P1 to P5, and O1 to O3 with the originals" } else { "P1 to P5" };
+        say!("rules    {with}   hold");
+    }
+    if joined.loose > 0 {
+        say!("note     {} boxes are larger than the people in them need (O4)", thousands(joined.loose));
+    }
+    match joined.sensitive_digest_matches {
+        Some(true) => say!("digest   of the sensitive values matches the manifest"),
+        Some(false) => say!("digest   of the sensitive values DIFFERS from the manifest"),
+        None => {}
+    }
 }
 
 pub(crate) fn print(checked: &Checked, path: &str) {
@@ -45,6 +92,9 @@ pub(crate) fn print(checked: &Checked, path: &str) {
                 thousands(verification.groups)
             );
         }
+    }
+    if let Some(joined) = &checked.joined {
+        print_joined(joined);
     }
     for column in &checked.identifiers {
         say!("verify   identifier `{column}`   FAILS   it is published");

@@ -14,6 +14,7 @@ mod formats;
 mod help;
 mod hierarchy;
 mod jobs;
+mod join;
 mod json;
 mod measure;
 mod missing;

@@ -55,6 +55,12 @@ impl<W> Scan<W> {
     pub(crate) fn place(&self, at: Place, record: usize) -> String {
         place(&self.counts, &self.parts, at, record)
     }
+
+    /// The number of a record from 0 on, all files together.
+    pub(crate) fn number(&self, at: Place, record: usize) -> u64 {
+        let earlier: u64 = self.counts.iter().filter(|c| c.0 < at.unit).map(|c| c.2).sum();
+        earlier + at.before + record as u64
+    }
 }
 
 fn place(counts: &[(u64, usize, u64)], parts: &[PathBuf], at: Place, record: usize) -> String {

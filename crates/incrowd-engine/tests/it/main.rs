@@ -7,6 +7,7 @@ mod changing;
 mod common;
 mod files;
 mod fold;
+mod join;
 mod order;
 mod people;
 mod read_back;

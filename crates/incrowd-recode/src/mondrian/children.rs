@@ -25,8 +25,11 @@ impl Splitter<'_> {
         }
         let mut rows_of: Vec<Vec<&[U]>> = vec![Vec::new(); children.len()];
         let mut summaries = vec![self.no_records(); children.len()];
+        // Children without microdata are merely company for others and need not stand.
+        let mut bears = vec![self.crowd.is_none(); children.len()];
         for row in rows.chunks_exact(self.layout.stride) {
             let child = child_of[(row[line].code() - lo) as usize] as usize;
+            bears[child] |= self.crowd.is_some_and(|crowd| crowd.is_microdata(self.layout.id(row)));
             if self.others.is_empty() {
                 summaries[child].records += u64::from(self.layout.weight(row));
             } else {
@@ -38,8 +41,9 @@ impl Splitter<'_> {
             summaries = rows_of.iter().map(summary).collect();
         }
         let populated = |child: &usize| summaries[*child].records > 0;
-        let (mut strong, mut weak): (Vec<usize>, Vec<usize>) =
-            (0..children.len()).filter(populated).partition(|&child| self.admitted(&summaries[child]));
+        let (mut strong, mut weak): (Vec<usize>, Vec<usize>) = (0..children.len())
+            .filter(populated)
+            .partition(|&child| self.admitted(&summaries[child]) || !bears[child]);
         let too_few: u64 = weak.iter().map(|&child| summaries[child].records).sum();
         let pooled = if weak.is_empty() {
             Some(0)
@@ -65,6 +69,15 @@ impl Splitter<'_> {
             return None;
         }
         strong.sort_unstable();
+        let company: Vec<usize> = strong.iter().copied().filter(|&child| !bears[child]).collect();
+        strong.retain(|&child| bears[child]);
+        if strong.len() + usize::from(!weak.is_empty()) == 1 && !company.is_empty() {
+            // All that happens is that strangers leave, and the part goes on.
+            let number = |child: u32| if company.contains(&(child as usize)) { SUPPRESSED } else { 0 };
+            let parts = child_of.into_iter().map(number).collect();
+            let pool = (!weak.is_empty()).then_some(0);
+            return Some(Split::ByValue { line, parts, count: 1, pool });
+        }
         if strong.is_empty() || (strong.len() == 1 && weak.is_empty()) {
             return None;
         }
@@ -73,6 +86,7 @@ impl Splitter<'_> {
         strong.iter().enumerate().for_each(|(n, &child)| number[child] = n as u32);
         let last = if suppressing { SUPPRESSED } else { strong.len() as u32 };
         weak.iter().for_each(|&child| number[child] = last);
+        company.iter().for_each(|&child| number[child] = SUPPRESSED);
         if self.keeps_people {
             let parts = strong.iter().map(|&child| rows_of[child].clone());
             let pool = pool.map(|_| weak.iter().flat_map(|&child| rows_of[child].iter().copied()).collect());

@@ -14,6 +14,7 @@
 mod children;
 mod cut;
 mod cuts;
+mod joined;
 mod judge;
 mod part;
 mod runs;
@@ -172,6 +173,10 @@ impl Mondrian {
 }
 
 impl Algorithm for Mondrian {
+    fn join(&self) -> Option<&dyn crate::join::JoinAlgorithm> {
+        Some(self)
+    }
+
     /// Every part is judged when it is made. Strict cuts and children part values, so no two parts have the same cells; rows
     /// of equal value that a relaxed cut parts may.
     fn needs_merging(&self) -> bool {

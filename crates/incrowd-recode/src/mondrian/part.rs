@@ -5,9 +5,11 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Dataset, GroupSummary, Population, Progress};
 use rayon::prelude::*;
 
+use super::joined::Sensitive;
 use super::runs::Choice;
 use super::space::{Layout, Space, Unit};
 use super::{Cut, Mondrian};
+use crate::join::Crowd;
 
 /// Parts below this many rows are divided by one thread.
 const PARALLEL_ROWS: usize = 4096;
@@ -25,6 +27,8 @@ pub(super) struct Leaves {
     pub(super) records: Vec<u64>,
     /// The certainty penalties of their cells, columns weighted.
     pub(super) cost: f64,
+    /// Whether each leaf is the first of a sensitive group; only where rows of an external table take part.
+    pub(super) starts: Vec<bool>,
 }
 
 /// A set of rows on its way to becoming groups.
@@ -42,6 +46,10 @@ pub(super) struct Part<U> {
     pub(super) suppressible: u64,
     /// The rows of the population that the part's cells cover; empty if no model asks.
     pub(super) people: Vec<u32>,
+    /// Records that are microdata: all, unless rows of an external table take part.
+    pub(super) microdata: u64,
+    /// Which sensitive groups the part's leaves are of.
+    pub(super) sensitive: Sensitive,
 }
 
 impl<U: Unit> Part<U> {
@@ -85,6 +93,8 @@ pub(super) struct Splitter<'a> {
     pub(super) population: Option<&'a Population>,
     /// Whether everybody whom a part's cells cover must be covered by one of its parts.
     pub(super) keeps_people: bool,
+    /// Whose rows are external, if some are.
+    pub(super) crowd: Option<&'a Crowd<'a>>,
     progress: &'a dyn Progress,
 }
 
@@ -107,6 +117,7 @@ impl<'a> Splitter<'a> {
         let left_out = GroupSummary { population: 1, ..GroupSummary::empty(data.sensitive().len()) };
         let keeps_people = population.is_some()
             && others.iter().any(|m| m.looks_at().is_none() && !m.admits(&left_out).holds);
+        let crowd = None;
         Splitter {
             data,
             mondrian,
@@ -117,8 +128,22 @@ impl<'a> Splitter<'a> {
             watched,
             population,
             keeps_people,
+            crowd,
             progress,
         }
+    }
+
+    /// Divides rows some of which are external: every part has at least as many records as the crowd asks for.
+    pub(super) fn among(
+        data: &'a Dataset,
+        crowd: &'a Crowd<'a>,
+        mondrian: &'a Mondrian,
+        choice: &'a Choice,
+        layout: Layout,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        let all = Splitter::new(data, &[], mondrian, choice, layout, progress);
+        Splitter { least: crowd.least().max(1), population: None, crowd: Some(crowd), ..all }
     }
 
     /// Divides the whole table.
@@ -128,6 +153,9 @@ impl<'a> Splitter<'a> {
             self.include(&mut part, row);
         }
         part.suppressible = suppressible;
+        if self.crowd.is_some() && part.microdata == 0 {
+            return Vec::new();
+        }
         if let Some(population) = self.population {
             let everybody: Vec<u32> = (0..population.rows() as u32).collect();
             part.people = self.people(space.rows.chunks_exact(self.layout.stride), &everybody);
@@ -138,7 +166,17 @@ impl<'a> Splitter<'a> {
     pub(super) fn no_part<U: Unit>(&self) -> Part<U> {
         let width = self.layout.width;
         let (lo, hi) = (vec![U::MAX; width], vec![U::default(); width]);
-        Part { lo, hi, closed: vec![false; width], records: 0, turn: 0, suppressible: 0, people: Vec::new() }
+        Part {
+            lo,
+            hi,
+            closed: vec![false; width],
+            records: 0,
+            turn: 0,
+            suppressible: 0,
+            people: Vec::new(),
+            microdata: 0,
+            sensitive: Sensitive::default(),
+        }
     }
 
     #[inline]
@@ -146,7 +184,16 @@ impl<'a> Splitter<'a> {
         let codes = &row[..self.layout.width];
         part.lo.iter_mut().zip(codes).for_each(|(lo, &code)| *lo = (*lo).min(code));
         part.hi.iter_mut().zip(codes).for_each(|(hi, &code)| *hi = (*hi).max(code));
-        part.records += u64::from(self.layout.weight(row));
+        let records = u64::from(self.layout.weight(row));
+        part.records += records;
+        if self.crowd.is_some_and(|crowd| crowd.is_microdata(self.layout.id(row))) {
+            part.microdata += records;
+        }
+    }
+
+    /// Whether a part is worth going on with: one that holds external rows only is not published.
+    fn bears(&self, part: &Part<impl Unit>) -> bool {
+        self.crowd.is_none() || part.microdata > 0
     }
 
     /// Divides a part whose rows are in `rows`; `spare` is as long and may be overwritten.
@@ -169,7 +216,9 @@ impl<'a> Splitter<'a> {
         for (part, length) in parts {
             let (own, rest) = spare.split_at_mut(length);
             let (own_spare, rest_spare) = rows.split_at_mut(length);
-            jobs.push((part, own, own_spare));
+            if self.bears(&part) {
+                jobs.push((part, own, own_spare));
+            }
             (spare, rows) = (rest, rest_spare);
         }
         let divided: Vec<Vec<Leaves>> =
@@ -186,7 +235,9 @@ impl<'a> Splitter<'a> {
         let mut start = 0;
         for (part, length) in parts {
             let end = start + length;
-            self.divide_here(part, &mut spare[start..end], &mut rows[start..end], leaves);
+            if self.bears(&part) {
+                self.divide_here(part, &mut spare[start..end], &mut rows[start..end], leaves);
+            }
             start = end;
         }
     }
@@ -198,6 +249,9 @@ impl<'a> Splitter<'a> {
         leaves.records.push(part.records);
         let cost: f64 = (0..self.layout.width).map(|line| self.cost(line, part)).sum();
         leaves.cost += cost * part.records as f64;
+        if self.crowd.is_some() {
+            leaves.starts.push(part.sensitive.starts);
+        }
     }
 
     /// What publishing a part costs a record on one line, weighted.
@@ -289,6 +343,7 @@ impl<'a> Splitter<'a> {
             self.include(&mut parts[n].0, row);
         }
         self.share_suppression(part, &mut parts);
+        self.share_sensitive(part, &mut parts, spare);
         if self.population.is_some() {
             let mut start = 0;
             for (fresh, length) in &mut parts {

@@ -138,9 +138,9 @@ impl<'a> Runs<'a> {
         let sensitive = models.iter().any(|model| model.least_records().is_none());
         let sorted = mondrian.cut == Cut::Relaxed;
         let rows = if space::is_narrow(data) {
-            Rows::Narrow(Space::load(data, sensitive, sorted))
+            Rows::Narrow(Space::load(data, None, sensitive, sorted))
         } else {
-            Rows::Wide(Space::load(data, sensitive, sorted))
+            Rows::Wide(Space::load(data, None, sensitive, sorted))
         };
         Runs { data, models, mondrian, suppressible, rows }
     }

@@ -103,20 +103,25 @@ impl<U: Unit> Space<U> {
         Space { rows: self.rows.clone(), spare: vec![U::default(); self.rows.len()], layout: self.layout }
     }
 
-    /// Copies the table. With `sensitive` the rows carry their sensitive codes, with `sorted` they are put in canonical
-    /// order, which matters where ties are divided.
-    pub(super) fn load(data: &Dataset, sensitive: bool, sorted: bool) -> Space<U> {
+    /// Copies the table, or only some rows of it. With `sensitive` the rows carry their sensitive codes, with `sorted` they
+    /// are put in canonical order, which matters where ties are divided.
+    pub(super) fn load(data: &Dataset, chosen: Option<&[u32]>, sensitive: bool, sorted: bool) -> Space<U> {
         let width = data.quasi().len();
         let stride = width + 2 * U::PER_WORD + if sensitive { data.sensitive().len() } else { 0 };
-        let mut rows = Vec::with_capacity(data.rows() * stride);
+        let count = chosen.map_or(data.rows(), <[u32]>::len);
+        let mut rows = Vec::with_capacity(count * stride);
         let mut order: Vec<u32> = Vec::new();
         if sorted {
-            order.extend(0..data.rows() as u32);
+            order.extend((0..count).map(|i| chosen.map_or(i as u32, |chosen| chosen[i])));
             let key = |&row: &u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
             order.sort_by(|a, b| key(a).cmp(&key(b)));
         }
-        for i in 0..data.rows() as u32 {
-            let row = order.get(i as usize).copied().unwrap_or(i) as usize;
+        for i in 0..count {
+            let row = match (order.get(i), chosen) {
+                (Some(&row), _) => row as usize,
+                (None, Some(chosen)) => chosen[i] as usize,
+                (None, None) => i,
+            };
             rows.extend(data.quasi_codes(row).iter().map(|&code| U::of_code(code)));
             // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
             U::push_word(u32::try_from(data.weight(row)).unwrap_or(u32::MAX), &mut rows);

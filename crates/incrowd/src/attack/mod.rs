@@ -1,5 +1,6 @@
 //! Attacking a published table: what would an adversary learn?
 
+mod joined;
 mod private;
 mod report;
 mod tables;
@@ -7,12 +8,13 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene};
+use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
 use serde_json::Value as Json;
 
+use crate::external::is_joined;
 use crate::job::{Job, RoleName};
 use crate::setup;
 use crate::verify::{manifest_of, named, with_manifest};
@@ -80,6 +82,10 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     }
     let epsilon = epsilon(request, &sensitive)?;
     let reading = Reading { job: &job, progress };
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| is_joined(manifest)) {
+        let quasi = (quasi.as_slice(), sensitive.as_slice());
+        return joined::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
+    }
     let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
     let population = job
@@ -116,6 +122,14 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         attacked.extend(answer.findings.into_iter().map(|finding| judged(request, card, finding)));
         skipped.extend(answer.skipped);
     }
+    limits_were_asked(request, &attacked, &skipped)?;
+    let groups = scene.release.groups.clone();
+    let quasi = quasi.len();
+    Ok(AttackReport { attacked, skipped, release, groups, quasi })
+}
+
+/// A limit on an attack that was not run would hold without having been looked at.
+fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[Skipped]) -> Result<()> {
     for limit in &request.limits {
         if attacked.iter().all(|a| a.finding.attack != limit.attack) {
             let why = skipped.iter().find(|s| s.attack == limit.attack).map(|s| s.why.as_str());
@@ -124,9 +138,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
                 .help(why.map_or_else(|| format!("add {name} to --only"), |why| format!("{name} {why}"))));
         }
     }
-    let groups = scene.release.groups.clone();
-    let quasi = quasi.len();
-    Ok(AttackReport { attacked, skipped, release, groups, quasi })
+    Ok(())
 }
 
 /// What an outlier is: what the request says, else what the promises of the release say.

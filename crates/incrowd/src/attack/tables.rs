@@ -52,7 +52,11 @@ impl Reading<'_> {
         self.published(&mut engine, quasi.iter().chain(sensitive).copied())
     }
 
-    fn published<'b>(&self, engine: &mut Embedded, columns: impl Iterator<Item = &'b str>) -> Result<Folded> {
+    pub(super) fn published<'b>(
+        &self,
+        engine: &mut Embedded,
+        columns: impl Iterator<Item = &'b str>,
+    ) -> Result<Folded> {
         let columns = columns.map(str::to_owned).collect();
         let folded = engine.fold(&FoldSpec { columns, ..FoldSpec::default() }, self.progress)?;
         if folded.records() == 0 { Err(Error::input("the release has no records")) } else { Ok(folded) }

@@ -5,6 +5,7 @@
 //! Whether models and algorithms of these names exist, and take these parameters, is for their lists to say.
 
 mod columns;
+mod external;
 mod files;
 mod hierarchy;
 mod reader;
@@ -13,6 +14,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use external::{ExternalJob, JoinMethod, OnConflict, Trim};
 pub use hierarchy::hierarchy_from_path;
 pub use source::{JobError, JobFile, JobSource, Place, parse, read};
 
@@ -40,6 +42,8 @@ pub struct Job {
     pub population: Option<PopulationJob>,
     /// The table a release to be judged was made from, for models and attacks about outliers. Making a release needs none.
     pub original: Vec<PathBuf>,
+    /// People of another table who stand beside those of the table: the release is then k-join-anonymous.
+    pub external: Option<ExternalJob>,
 }
 
 impl Job {

@@ -9,7 +9,7 @@ use super::reader::{Entry, Read, Table};
 use super::{
     AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output, PopulationJob, Suppressed,
 };
-use super::{columns, files};
+use super::{columns, external, files};
 
 /// The whole file.
 pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
@@ -22,15 +22,25 @@ pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
             "models" => job.models = models(entry)?,
             "population" => job.population = Some(population(&entry.table("a table")?, base)?),
             "algorithm" => job.algorithm = algorithm(&entry.table("a table")?)?,
+            "external" => job.external = Some(external::external(&entry.table("a table")?, base)?),
             _ => {
                 let what = match entry.value() {
                     DeValue::Table(_) => format!("unknown table [{}]", entry.key),
                     _ => format!("unknown key `{}` outside of any table", entry.key),
                 };
-                let known = ["input", "output", "columns", "models", "population", "algorithm"];
+                let known = ["input", "output", "columns", "models", "population", "algorithm", "external"];
                 return Err(entry.refuse_key(Error::job(what).help_near(entry.key, known)));
             }
         }
+    }
+    // A k-join-anonymous release is always sorted, so that its order carries no information about who came from where.
+    if let (Some(_), Some(output)) = (&job.external, file.get("output"))
+        && let Some(order) = output
+            .table("a table")?
+            .get("order")
+            .filter(|_| job.output.as_ref().is_some_and(|o| o.order == Order::Shuffled))
+    {
+        return Err(order.refuse(Error::job("a release with [external] is always sorted by its cells")));
     }
     Ok(job)
 }
@@ -60,7 +70,7 @@ fn input(table: &Table<'_>, base: &Path) -> Read<Input> {
     Ok(input)
 }
 
-fn paths(entry: &Entry<'_>, base: &Path) -> Read<Vec<PathBuf>> {
+pub(super) fn paths(entry: &Entry<'_>, base: &Path) -> Read<Vec<PathBuf>> {
     let written = entry.texts()?;
     if written.is_empty() || written.contains(&"") {
         return Err(entry.refuse(Error::job("`path` names no file")));

@@ -88,6 +88,8 @@ suppression_limit = 0.0
             model("l-diversity", &[("l", Value::Integer(3)), ("on", on)]),
         ],
         algorithm: AlgorithmJob::default(),
+        external: None,
+        original: Vec::new(),
         population: None,
     };
     assert_eq!(file.job, expected);

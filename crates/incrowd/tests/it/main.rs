@@ -7,6 +7,7 @@ mod columns;
 mod edges;
 mod failure;
 mod full_domain;
+mod join;
 mod judge;
 mod manifest;
 mod matrix;

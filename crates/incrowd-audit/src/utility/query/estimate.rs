@@ -65,7 +65,7 @@ impl Flat {
             Entries { ends, entries }
         };
         let others = (0..comparison.lines.len() - quasi).map(other).collect();
-        let records = groups.iter().map(|group| group.records as f64).collect();
+        let records = groups.iter().map(|group| group.estimate).collect();
         Flat { cells, records, others }
     }
 

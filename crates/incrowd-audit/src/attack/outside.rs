@@ -1,0 +1,61 @@
+//! Outside: people of the microdata who are not in the external table.
+//!
+//! Paper: `sacharidis2010`. If the adversary has the very external table the release was made with, a box with more rows than
+//! that table has people in it holds people who are in the microdata and not in the table.
+//!
+//! Where we differ: ours. The paper takes the external table to contain everybody.
+
+use incrowd_core::{Param, ParamKind, Progress, Result};
+
+use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
+use super::{Card, Scene};
+
+/// The list entry.
+pub(super) const CARD: Card = Card {
+    name: "outside",
+    paper: "sacharidis2010",
+    about: "Somebody has the external table a k-join-anonymous release was made with. Where a box has more rows than people of \
+            that table, the others are in the microdata and not in the table. The risk is their share of the box's rows.",
+    limits: "A box that an external person left for another box it also fits hides as many. With another table than the \
+             publisher's the difference means less.",
+    needs: "a k-join-anonymous release and the external table (--external)",
+    params: &[Param {
+        name: "threshold",
+        kind: ParamKind::Number(0.0, 1.0),
+        default: Some("0"),
+        about: "whoever stands in a box with a larger share of such rows counts as at risk",
+    }],
+    limit: Quantity::Share,
+    run,
+};
+
+fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    if scene.joined.is_none() {
+        return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
+    }
+    let Some(external) = scene.external.filter(|e| !scene.release.shared(e.table).is_empty()) else {
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+    };
+    let (join, class) = scene.release.join(external.table, scene.missing_label())?;
+    let covered = join.covered(progress);
+    let beyond: Vec<u64> = join
+        .groups
+        .records
+        .iter()
+        .zip(&covered.group_records)
+        .map(|(rows, people)| rows.saturating_sub(*people))
+        .collect();
+    let shares: Vec<f64> =
+        beyond.iter().zip(&join.groups.records).map(|(&n, &rows)| share(n, rows)).collect();
+    let risks = Risks::of_groups(&shares, &join.groups.records);
+    let measures = "share of the box's rows known to be of the microdata and not of the external table";
+    let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
+    finding.add_fact(
+        "boxes",
+        "boxes with more rows than external people",
+        beyond.iter().filter(|n| **n > 0).count() as f64,
+    );
+    finding.add_fact("people", "rows beyond the external table's people", beyond.iter().sum::<u64>() as f64);
+    finding.by_group = class.iter().map(|&class| shares[class as usize]).collect();
+    Ok(Answer::one(finding))
+}

@@ -1,0 +1,184 @@
+//! Telling people apart by their identifiers in bounded memory.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use incrowd_core::{Error, Result};
+use rand::Rng;
+
+use crate::order::generator;
+
+/// A person, as a digest of the identifier. All zeros is somebody without one.
+pub(crate) type Fingerprint = u128;
+
+/// The key under which identifiers are digested.
+#[derive(Clone)]
+pub(crate) struct Key([u8; 32]);
+
+// A key must not reach logs.
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// A fresh key that nobody ever sees.
+    pub(crate) fn new() -> Key {
+        let mut key = [0; 32];
+        generator().fill_bytes(&mut key);
+        Key(key)
+    }
+
+    #[inline]
+    pub(crate) fn fingerprint(&self, identifier: &[u8]) -> Fingerprint {
+        let digest = blake3::keyed_hash(&self.0, identifier);
+        let mut half = [0; 16];
+        half.copy_from_slice(&digest.as_bytes()[..16]);
+        u128::from_le_bytes(half).max(1)
+    }
+}
+
+const SHARDS: usize = 64;
+/// Entries of a shard that are kept in memory: together 100 MB.
+const ROOM: usize = 1 << 16;
+const BYTES: usize = 24;
+
+/// A person and the hash of the person's row.
+type Entry = (Fingerprint, u64);
+
+#[derive(Default)]
+struct Shard {
+    kept: Vec<Entry>,
+    spilled: Option<File>,
+}
+
+/// Everybody seen, with what was seen of them; what does not fit into memory goes to files without a name.
+pub(crate) struct Seen {
+    shards: Vec<Mutex<Shard>>,
+    directory: PathBuf,
+    /// Entries of a shard that are kept in memory.
+    room: usize,
+}
+
+/// Whom a table names more than once.
+#[derive(Debug, Default)]
+pub(crate) struct Repeated {
+    /// People with several records that agree: the person, the hash of the row, and how many records are too many.
+    pub(crate) alike: Vec<(Fingerprint, u64, u64)>,
+    /// How many people have records that differ.
+    pub(crate) differing: u64,
+}
+
+impl Seen {
+    pub(crate) fn new(directory: &Path) -> Seen {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Seen { shards, directory: directory.to_owned(), room: ROOM }
+    }
+
+    pub(crate) fn clear(&self) {
+        for shard in &self.shards {
+            *shard.lock().expect("no worker panics while it holds a shard") = Shard::default();
+        }
+    }
+
+    /// Adds people; the batch is emptied.
+    pub(crate) fn add(&self, batch: &mut Vec<Entry>) -> Result<()> {
+        batch.sort_unstable_by_key(|(person, _)| *person as usize % SHARDS);
+        for own in batch.chunk_by(|a, b| a.0 as usize % SHARDS == b.0 as usize % SHARDS) {
+            let mut shard = self.shards[own[0].0 as usize % SHARDS]
+                .lock()
+                .expect("no worker panics while it holds a shard");
+            shard.kept.extend_from_slice(own);
+            if shard.kept.len() >= self.room {
+                shard.spill(&self.directory)?;
+            }
+        }
+        batch.clear();
+        Ok(())
+    }
+
+    /// Who was added more than once.
+    pub(crate) fn repeated(self) -> Result<Repeated> {
+        let mut repeated = Repeated::default();
+        for shard in self.shards {
+            let shard = shard.into_inner().expect("no worker is left");
+            let mut entries = shard.all()?;
+            entries.sort_unstable();
+            for same in entries.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+                if same.iter().all(|entry| entry.1 == same[0].1) {
+                    repeated.alike.push((same[0].0, same[0].1, same.len() as u64 - 1));
+                } else {
+                    repeated.differing += 1;
+                }
+            }
+        }
+        Ok(repeated)
+    }
+}
+
+fn failed(error: &std::io::Error) -> Error {
+    Error::resources(format!("cannot write a temporary file: {error}")).help(
+        "identifiers of the external table go to files without a name beside the release; is the disk full?",
+    )
+}
+
+impl Shard {
+    fn spill(&mut self, directory: &Path) -> Result<()> {
+        let mut bytes = Vec::with_capacity(self.kept.len() * BYTES);
+        for (person, row) in self.kept.drain(..) {
+            bytes.extend_from_slice(&person.to_le_bytes());
+            bytes.extend_from_slice(&row.to_le_bytes());
+        }
+        let file = match &mut self.spilled {
+            Some(file) => file,
+            None => self.spilled.insert(tempfile::tempfile_in(directory).map_err(|e| failed(&e))?),
+        };
+        file.write_all(&bytes).map_err(|e| failed(&e))
+    }
+
+    fn all(self) -> Result<Vec<Entry>> {
+        let mut entries = self.kept;
+        if let Some(mut file) = self.spilled {
+            file.rewind().map_err(|e| failed(&e))?;
+            let mut reader = BufReader::new(file);
+            let mut bytes = [0; BYTES];
+            while reader.read_exact(&mut bytes).is_ok() {
+                let (person, row) = bytes.split_at(16);
+                let person = u128::from_le_bytes(person.try_into().unwrap_or_default());
+                entries.push((person, u64::from_le_bytes(row.try_into().unwrap_or_default())));
+            }
+        }
+        Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_who_were_spilled_are_found_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let seen = Seen { room: 1000, ..Seen::new(directory.path()) };
+        let people = 5 * (SHARDS * 1000) as u128 / 2;
+        let mut batch: Vec<Entry> = Vec::new();
+        for person in 1..=people {
+            batch.push((person, person as u64 % 7));
+            // Every thousandth comes again, every ten thousandth as somebody else.
+            if person % 1000 == 0 {
+                batch.push((person, person as u64 % 7 + u64::from(person % 10_000 == 0)));
+            }
+            if batch.len() > 5000 {
+                seen.add(&mut batch).unwrap();
+            }
+        }
+        seen.add(&mut batch).unwrap();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "spilled files have no name");
+        let repeated = seen.repeated().unwrap();
+        assert_eq!(repeated.differing, people as u64 / 10_000);
+        assert_eq!(repeated.alike.len() as u64, people as u64 / 1000 - people as u64 / 10_000);
+    }
+}

@@ -1,0 +1,272 @@
+//! The microdata record by record, with who each record is about.
+
+use std::sync::Mutex;
+
+use hashbrown::HashMap;
+use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
+
+use super::identity::{Fingerprint, Key};
+use crate::Embedded;
+use crate::intern::{Cache, Interner};
+use crate::source::{Place, Records, Trouble, Worker};
+
+/// How people are read.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The column that names a person.
+    pub id: String,
+    /// The quasi-identifiers.
+    pub quasi: Vec<String>,
+    /// The sensitive columns.
+    pub sensitive: Vec<String>,
+    /// The texts that count as missing.
+    pub missing: Vec<String>,
+    /// Whether records that lack a sensitive value are left out, and counted.
+    pub drop_missing: bool,
+    /// Whether the texts of identifiers are kept, for an audit table.
+    pub names: bool,
+}
+
+/// The records of the microdata in the order of the table.
+pub struct People {
+    /// The columns: quasi-identifiers, then sensitive ones.
+    pub columns: Vec<FoldedColumn>,
+    /// The codes of each record.
+    pub codes: Vec<u32>,
+    /// How many records were read.
+    pub read: u64,
+    /// How many of them were left out because a sensitive value is missing.
+    pub dropped: u64,
+    /// How many records have a missing value, by column.
+    pub missing: Vec<u64>,
+    /// How many records name nobody.
+    pub nameless: u64,
+    /// Who each record is about; nameless people have a number sign, `mt` and the record's number from 0 on.
+    pub names: Option<Vec<String>>,
+    pub(super) key: Key,
+    persons: Vec<Fingerprint>,
+    /// The record of each person.
+    pub(super) index: HashMap<Fingerprint, u32>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for People {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("People").field("records", &self.persons.len()).finish_non_exhaustive()
+    }
+}
+
+/// A record on its way: where it stands, who it is about, and the name if it is kept.
+type Met = (Place, u32, Fingerprint, Option<String>);
+
+struct PeopleWorker<'a> {
+    identity: &'a Identity,
+    key: &'a Key,
+    dictionaries: &'a [Mutex<Interner>],
+    caches: Vec<Cache>,
+    met: Vec<Met>,
+    codes: Vec<u32>,
+    missing: Vec<u64>,
+    read: u64,
+}
+
+impl Worker for PeopleWorker<'_> {
+    fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
+        let quasi = self.identity.quasi.len();
+        for record in 0..records.len() {
+            self.read += 1;
+            let start = self.codes.len();
+            for slot in 0..self.caches.len() {
+                let code = match records.get(record, slot + 1) {
+                    None => MISSING,
+                    Some(text) => self.caches[slot].get(text).unwrap_or_else(|| {
+                        let dictionary = self.dictionaries[slot].lock();
+                        let code =
+                            dictionary.expect("no worker panics while it holds a dictionary").intern(text);
+                        self.caches[slot].put(text, code);
+                        code
+                    }),
+                };
+                self.missing[slot] += u64::from(code == MISSING);
+                if code == MISSING && slot < quasi {
+                    return Err(Trouble {
+                        record,
+                        says: format!(
+                            " has no value of `{}`, and no box holds a missing value",
+                            self.identity.quasi[slot]
+                        ),
+                        help: Some("leave such records out or fill them in beforehand".to_owned()),
+                    });
+                }
+                self.codes.push(code);
+            }
+            if self.identity.drop_missing && self.codes[start..].contains(&MISSING) {
+                self.codes.truncate(start);
+                continue;
+            }
+            let name = records.get(record, 0);
+            let named = name.filter(|text| !self.identity.missing.iter().any(|m| m.as_bytes() == *text));
+            let person = named.map_or(0, |text| self.key.fingerprint(text));
+            let kept = named.filter(|_| self.identity.names);
+            let kept = kept.map(|text| String::from_utf8_lossy(text).into_owned());
+            self.met.push((at, record as u32, person, kept));
+        }
+        Ok(())
+    }
+}
+
+impl Embedded {
+    /// Reads the records of the table with who they are about. Fails if a quasi-identifier is missing or if two records are
+    /// about the same person.
+    pub fn people(&self, identity: &Identity, progress: &dyn Progress) -> Result<People> {
+        let source = self.source();
+        progress.step("reading", Some(source.bytes()));
+        let columns = || identity.quasi.iter().chain(&identity.sensitive);
+        let wanted: Vec<usize> = std::iter::once(&identity.id)
+            .chain(columns())
+            .map(|name| source.position(name))
+            .collect::<Result<_>>()?;
+        let width = wanted.len() - 1;
+        let key = Key::new();
+        let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
+        let worker = || PeopleWorker {
+            identity,
+            key: &key,
+            dictionaries: &dictionaries,
+            caches: (0..width).map(|_| Cache::new(&identity.missing)).collect(),
+            met: Vec::new(),
+            codes: Vec::new(),
+            missing: vec![0; width],
+            read: 0,
+        };
+        let scan = source.scan(&wanted, worker, progress, || {
+            dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
+        })?;
+        let mut order: Vec<(Place, u32, usize, usize)> = Vec::new();
+        for (w, worker) in scan.workers.iter().enumerate() {
+            let met = worker.met.iter().enumerate();
+            order.extend(met.map(|(i, &(at, record, ..))| (at, record, w, i)));
+        }
+        order.sort_unstable();
+        let mut people = People {
+            columns: Vec::new(),
+            codes: Vec::with_capacity(order.len() * width),
+            read: scan.workers.iter().map(|worker| worker.read).sum(),
+            dropped: 0,
+            missing: vec![0; width],
+            nameless: 0,
+            names: identity.names.then(Vec::new),
+            key: key.clone(),
+            persons: Vec::with_capacity(order.len()),
+            index: HashMap::new(),
+        };
+        people.dropped = people.read - order.len() as u64;
+        let mut repeated = 0;
+        for (number, &(at, record, w, i)) in order.iter().enumerate() {
+            let worker = &scan.workers[w];
+            let (_, _, person, name) = &worker.met[i];
+            people.codes.extend_from_slice(&worker.codes[i * width..(i + 1) * width]);
+            people.persons.push(*person);
+            if *person == 0 {
+                people.nameless += 1;
+            } else if people.index.insert(*person, number as u32).is_some() {
+                repeated += 1;
+            }
+            if let Some(names) = &mut people.names {
+                names
+                    .push(name.clone().unwrap_or_else(|| format!("#mt{}", scan.number(at, record as usize))));
+            }
+        }
+        for worker in &scan.workers {
+            people.missing.iter_mut().zip(&worker.missing).for_each(|(sum, n)| *sum += n);
+        }
+        drop(scan);
+        if repeated > 0 {
+            let (records, id) = (if repeated == 1 { "record names" } else { "records name" }, &identity.id);
+            return Err(Error::input(format!(
+                "{repeated} {records} somebody in `{id}` whom another record names too"
+            ))
+            .help(
+                "k-join-anonymity rests on one record per person: combine the records of a person beforehand",
+            ));
+        }
+        people.columns = columns()
+            .zip(dictionaries)
+            .map(|(name, dictionary)| {
+                let texts = dictionary.into_inner().expect("no worker is left").texts();
+                FoldedColumn { name: name.clone(), texts }
+            })
+            .collect();
+        Ok(people)
+    }
+}
+
+impl People {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.persons.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.persons.is_empty()
+    }
+
+    /// The codes of a record.
+    pub fn record(&self, record: usize) -> &[u32] {
+        let width = self.columns.len();
+        &self.codes[record * width..(record + 1) * width]
+    }
+
+    /// The text of a record in a column.
+    pub fn text(&self, record: usize, column: usize) -> &str {
+        &self.columns[column].texts[self.record(record)[column] as usize]
+    }
+
+    /// Gives records other values in the first columns.
+    pub fn replace(&mut self, changes: &[(u32, Vec<String>)]) {
+        let width = self.columns.len();
+        let slots = changes.first().map_or(0, |(_, texts)| texts.len());
+        for slot in 0..slots {
+            let column = &mut self.columns[slot];
+            let mut known: HashMap<String, u32> = column
+                .texts
+                .iter()
+                .enumerate()
+                .skip(1)
+                .map(|(code, text)| (text.clone(), code as u32))
+                .collect();
+            for (record, texts) in changes {
+                let code = *known.entry_ref(texts[slot].as_str()).or_insert_with(|| {
+                    column.texts.push(texts[slot].clone());
+                    column.texts.len() as u32 - 1
+                });
+                self.codes[*record as usize * width + slot] = code;
+            }
+        }
+    }
+
+    /// Folds the records; also the row of each record.
+    pub fn fold(&self) -> (Folded, Vec<u32>) {
+        let width = self.columns.len().max(1);
+        let mut folded = Folded {
+            columns: self.columns.clone(),
+            read: self.read,
+            dropped_missing: self.dropped,
+            missing: self.missing.clone(),
+            ..Folded::default()
+        };
+        let mut rows: HashMap<&[u32], u32> = HashMap::new();
+        let mut of_record = Vec::with_capacity(self.len());
+        for record in self.codes.chunks_exact(width) {
+            let row = *rows.entry(record).or_insert_with(|| {
+                folded.codes.extend_from_slice(record);
+                folded.weights.push(0);
+                folded.weights.len() as u32 - 1
+            });
+            folded.weights[row as usize] += 1;
+            of_record.push(row);
+        }
+        (folded, of_record)
+    }
+}

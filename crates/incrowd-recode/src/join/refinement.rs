@@ -1,0 +1,63 @@
+//! Refinement: group the microdata, then divide each group among the external people in its box.
+//!
+//! Paper: `sacharidis2010`, section 4. Every published box lies inside the box of a group of the microdata, and all boxes of
+//! that group share its sensitive values, so that these tell as much as the k-anonymous table would and no more.
+//!
+//! Where we differ: an external person in several boxes goes to the one of least perimeter, then to the first.
+
+use incrowd_core::{Dataset, GroupId, Partition, Progress, Result};
+use rayon::prelude::*;
+
+use super::boxes::Boxes;
+use super::{Card, Crowd, Grouping, JoinAlgorithm, JoinOutcome};
+
+/// The entry for `explain`.
+pub(super) const CARD: Card = Card {
+    name: "refinement",
+    paper: "sacharidis2010",
+    about: "Method of k-join-anonymity: the algorithm groups the microdata alone, then each group again together with the \
+            people of the external table who fall into its box. Sensitive values stay with the groups of the first \
+            round, so they tell what plain k-anonymity would tell. Only external people inside boxes matter, so the external \
+            table may be far larger than memory.",
+    limits: "It needs at least k records of microdata. The first round does not know the external table and may cut where \
+             the second cannot make good of it.",
+};
+
+/// The groups of the microdata, as rows in the order of the groups.
+pub fn conventional(partition: &Partition, microdata: usize) -> Vec<Vec<u32>> {
+    let mut groups = vec![Vec::new(); partition.groups()];
+    for row in 0..microdata {
+        if let Some(GroupId(group)) = partition.group(row) {
+            groups[group as usize].push(row as u32);
+        }
+    }
+    groups
+}
+
+/// Divides the groups of the microdata. Rows of `data` from `microdata` on are external; those in no box are left out.
+pub fn refinement(
+    algorithm: &dyn JoinAlgorithm,
+    data: &Dataset,
+    groups: Vec<Vec<u32>>,
+    boxes: &Boxes,
+    crowd: &Crowd<'_>,
+    progress: &dyn Progress,
+) -> Result<JoinOutcome> {
+    let mut groups = groups;
+    let external: Vec<u32> = (0..data.rows() as u32).filter(|&row| !crowd.is_microdata(row)).collect();
+    let places: Vec<Option<u32>> =
+        external.par_iter().map(|&row| boxes.smallest(data.quasi_codes(row as usize))).collect();
+    for (row, place) in external.into_iter().zip(places) {
+        if let Some(place) = place {
+            groups[place as usize].push(row);
+        }
+    }
+    progress.step("refining", Some(groups.iter().map(|rows| rows.len() as u64).sum()));
+    // Inside a group all boxes are of one sensitive group, whatever models there are.
+    let crowd = Crowd { models: &[], watched: Vec::new(), ..*crowd };
+    let refine = |rows: &Vec<u32>| algorithm.group(data, rows, &crowd, progress);
+    let refined = groups.par_iter().map(refine).collect::<Result<Vec<Grouping>>>()?;
+    let mut outcome = JoinOutcome::default();
+    refined.iter().for_each(|grouping| outcome.add(grouping, true));
+    Ok(outcome)
+}

@@ -1,0 +1,194 @@
+//! Merging groups that are too small with the neighbour for which the loss grows least.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use incrowd_core::GroupSummary;
+
+use super::Company;
+use super::lines::{Lines, less};
+use super::points::Points;
+use super::tree::Tree;
+
+/// How many other groups an undersized group chooses from at least.
+const NEAR: u64 = 16;
+
+/// A group that is not yet final.
+#[derive(Clone, Debug)]
+pub(super) struct Live {
+    /// The leaf at which it stands: that of the group others joined.
+    pub(super) anchor: u32,
+    /// All its points.
+    pub(super) points: Vec<u32>,
+    pub(super) spans: Vec<(u32, u32)>,
+    perimeter: f64,
+    pub(super) records: u64,
+    /// The records that count as loss.
+    pub(super) own: u64,
+    pub(super) summary: GroupSummary,
+}
+
+impl Live {
+    pub(super) fn new(
+        points: &Points,
+        lines: &Lines<'_>,
+        own: &[u32],
+        summary: &dyn Fn(u32) -> GroupSummary,
+    ) -> Live {
+        let mut spans = vec![(u32::MAX, 0); lines.len()];
+        let mut live = Live {
+            anchor: 0,
+            points: own.to_vec(),
+            spans: Vec::new(),
+            perimeter: 0.0,
+            records: 0,
+            own: 0,
+            summary: GroupSummary::default(),
+        };
+        for (i, &point) in own.iter().enumerate() {
+            for (span, &code) in spans.iter_mut().zip(points.codes(point)) {
+                *span = (span.0.min(code), span.1.max(code));
+            }
+            live.records += points.records[point as usize];
+            live.own += points.own[point as usize];
+            let summary = summary(point);
+            if i == 0 { live.summary = summary } else { live.summary.merge(&summary) }
+        }
+        live.perimeter = lines.perimeter(&spans);
+        live.spans = spans;
+        live
+    }
+
+    fn cost(&self) -> f64 {
+        self.own as f64 * self.perimeter
+    }
+}
+
+/// Groups on their way to becoming final.
+pub(super) struct Merging<'a> {
+    groups: Vec<Option<Live>>,
+    lines: &'a Lines<'a>,
+    tree: &'a Tree,
+    company: Company,
+    /// How many groups are left, as a tree of sums over the leaves.
+    left: Vec<u32>,
+    /// For each leaf itself, or a later one, on the way to the next that is left.
+    next: Vec<u32>,
+}
+
+impl<'a> Merging<'a> {
+    /// One group for each leaf of the tree.
+    pub(super) fn new(groups: Vec<Live>, lines: &'a Lines<'a>, tree: &'a Tree, company: Company) -> Self {
+        let mut left = vec![0; groups.len() + 1];
+        for i in 1..=groups.len() {
+            left[i] += 1;
+            let above = i + (i & i.wrapping_neg());
+            if above < left.len() {
+                left[above] += left[i];
+            }
+        }
+        let next = (0..=groups.len() as u32).collect();
+        let at_leaf = |(leaf, group): (usize, Live)| Some(Live { anchor: leaf as u32, ..group });
+        let groups = groups.into_iter().enumerate().map(at_leaf).collect();
+        Merging { groups, lines, tree, company, left, next }
+    }
+
+    /// Merges until every group is `enough`; returns who joined whom.
+    pub(super) fn run(&mut self, enough: &dyn Fn(&Live) -> bool) -> Vec<(u32, u32)> {
+        let mut steps = Vec::new();
+        let mut heap: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+        for (i, group) in self.groups.iter().enumerate() {
+            let Some(group) = group else { continue };
+            if !enough(group) {
+                heap.push(Reverse((group.records, i as u32)));
+            }
+        }
+        while let Some(Reverse((records, at))) = heap.pop() {
+            // Groups that changed since are in the heap again.
+            let current = self.groups[at as usize].as_ref().is_some_and(|group| group.records == records);
+            if !current {
+                continue;
+            }
+            let Some(target) = self.best(at) else { break };
+            self.merge(at, target);
+            steps.push((at, target));
+            let merged = self.groups[target as usize].as_ref();
+            if let Some(group) = merged.filter(|group| !enough(group)) {
+                heap.push(Reverse((group.records, target)));
+            }
+        }
+        steps
+    }
+
+    /// The groups that are left, in the order of their leaves.
+    pub(super) fn into_groups(self) -> Vec<Live> {
+        self.groups.into_iter().flatten().collect()
+    }
+
+    fn before(&self, leaf: u32) -> u64 {
+        let (mut sum, mut i) = (0, leaf as usize);
+        while i > 0 {
+            sum += u64::from(self.left[i]);
+            i &= i - 1;
+        }
+        sum
+    }
+
+    /// The first leaf from here on that is left.
+    fn first(&mut self, leaf: u32) -> u32 {
+        let mut at = leaf;
+        while self.next[at as usize] != at {
+            self.next[at as usize] = self.next[self.next[at as usize] as usize];
+            at = self.next[at as usize];
+        }
+        at
+    }
+
+    /// The group for which the loss grows least if the one at `at` joins it; on a tie the smaller one, then the first.
+    fn best(&mut self, at: u32) -> Option<u32> {
+        let (from, to) = match self.company {
+            Company::All => (0, self.groups.len() as u32),
+            Company::Near => self.tree.around(at, |(from, to)| self.before(to) - self.before(from) > NEAR),
+        };
+        let mut best: Option<(f64, u64, u32)> = None;
+        let mut other = self.first(from);
+        while other < to {
+            if other != at
+                && let (Some(g), Some(h)) = (&self.groups[at as usize], &self.groups[other as usize])
+            {
+                let spans = g.spans.iter().zip(&h.spans);
+                let sides =
+                    spans.enumerate().map(|(line, (a, b))| self.lines.cost(line, a.0.min(b.0), a.1.max(b.1)));
+                let perimeter: f64 = sides.sum();
+                let growth = (g.own + h.own) as f64 * perimeter - g.cost() - h.cost();
+                let better = best.is_none_or(|(least, records, _)| {
+                    less(growth, least) || !less(least, growth) && h.records < records
+                });
+                if better {
+                    best = Some((growth, h.records, other));
+                }
+            }
+            other = self.first(other + 1);
+        }
+        best.map(|(_, _, target)| target)
+    }
+
+    fn merge(&mut self, at: u32, target: u32) {
+        let Some(gone) = self.groups[at as usize].take() else { return };
+        let Some(group) = self.groups[target as usize].as_mut() else { return };
+        for (span, own) in group.spans.iter_mut().zip(&gone.spans) {
+            *span = (span.0.min(own.0), span.1.max(own.1));
+        }
+        group.perimeter = self.lines.perimeter(&group.spans);
+        group.records += gone.records;
+        group.own += gone.own;
+        group.points.extend(gone.points);
+        group.summary.merge(&gone.summary);
+        self.next[at as usize] = at + 1;
+        let mut i = at as usize + 1;
+        while i < self.left.len() {
+            self.left[i] -= 1;
+            i += i & i.wrapping_neg();
+        }
+    }
+}

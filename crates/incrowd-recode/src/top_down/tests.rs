@@ -1,0 +1,118 @@
+//! The building blocks against steps computed by an independent prototype.
+
+use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, Kind, Silent};
+use serde_json::Value as Json;
+
+use super::lines::Lines;
+use super::merge::{Live, Merging};
+use super::points::Points;
+use super::split::Splitting;
+use super::tree::Tree;
+use super::{Company, TopDown};
+use crate::Algorithm;
+use crate::join::{Crowd, JoinAlgorithm};
+
+fn numbers(json: &Json) -> Vec<u32> {
+    json.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as u32).collect()
+}
+
+/// A table on whose lines every number from 0 to the width of the domain is a leaf, so that a code is its number.
+fn table(domain: &[u32]) -> Dataset {
+    let names: Vec<String> = (0..domain.len()).map(|i| format!("q{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let most = domain.iter().max().copied().unwrap_or(0);
+    let texts: Vec<Vec<String>> =
+        (0..=most).map(|n| domain.iter().map(|&width| n.min(width).to_string()).collect()).collect();
+    let records = texts.iter().map(|row| row.iter().map(|text| Some(text.as_str())).collect());
+    let spec = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
+    Dataset::encode(Folded::from_records(&names, records, true), &vec![&spec; domain.len()], &[], "?")
+        .unwrap()
+}
+
+#[test]
+fn far_pairs_sides_and_merges_are_those_of_the_vectors() {
+    let all: Json =
+        serde_json::from_str(include_str!("../../tests/join/fixtures/kja_topdown_steps.json")).unwrap();
+    let (mut seen, mut merged) = (0, 0);
+    for case in all["cases"].as_array().unwrap() {
+        let data = table(&numbers(&case["domain"]));
+        let lines = Lines::new(&data);
+        let rows: Vec<Vec<u32>> = case["points"].as_array().unwrap().iter().map(numbers).collect();
+        let microdata = case["merge"]["mt_rows"].as_u64().unwrap();
+        let points = Points::one_by_one(&rows, microdata as usize);
+        let own: Vec<u32> = (0..rows.len() as u32).collect();
+        let splitting = Splitting { lines: &lines, points: &points, least: 1, seed: 1, progress: &Silent };
+        let (u, v) = splitting.far_pair(&own);
+        assert_eq!(vec![u, v], numbers(&case["seeds"]), "case {seen}");
+        let first = splitting.assign(&own, u, v, &numbers(&case["order"]));
+        let side: Vec<u32> = own.iter().copied().filter(|&i| first[i as usize]).collect();
+        assert_eq!(side, numbers(&case["side_u"]), "case {seen}");
+
+        let merge = &case["merge"];
+        let groups: Vec<Vec<u32>> = merge["groups"].as_array().unwrap().iter().map(numbers).collect();
+        let none = |_: u32| GroupSummary::default();
+        let live = groups.iter().map(|group| Live::new(&points, &lines, group, &none)).collect();
+        let mut ends = 0;
+        let mut ranges = vec![(0, rows.len() as u32)];
+        for group in &groups {
+            ranges.push((ends, ends + group.len() as u32));
+            ends += group.len() as u32;
+        }
+        let tree = Tree::new(&ranges);
+        let mut merging = Merging::new(live, &lines, &tree, Company::All);
+        let k = merge["k"].as_u64().unwrap();
+        let steps = merging.run(&|group| group.records >= k || group.own == 0);
+        let expected: Vec<Vec<u32>> = merge["steps"].as_array().unwrap().iter().map(numbers).collect();
+        assert_eq!(steps.iter().map(|&(a, b)| vec![a, b]).collect::<Vec<_>>(), expected, "case {seen}");
+        merged += steps.len();
+        let mut result: Vec<Vec<u32>> = merging
+            .into_groups()
+            .iter()
+            .filter(|group| group.own > 0)
+            .map(|group| {
+                let mut rows = group.points.clone();
+                rows.sort_unstable();
+                rows
+            })
+            .collect();
+        result.sort();
+        let mut expected: Vec<Vec<u32>> = merge["result"].as_array().unwrap().iter().map(numbers).collect();
+        expected.sort();
+        assert_eq!(result, expected, "case {seen}");
+        seen += 1;
+    }
+    assert!(seen == 30 && merged > 20, "{seen} cases, {merged} merges");
+}
+
+fn scattered(rows: u32) -> Dataset {
+    let texts: Vec<[String; 2]> = (0..rows)
+        .map(|i| {
+            [(i.wrapping_mul(2_654_435_761) % 97).to_string(), (i.wrapping_mul(40_503) % 61).to_string()]
+        })
+        .collect();
+    let records = texts.iter().map(|row| row.iter().map(|text| Some(text.as_str())).collect());
+    let spec = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
+    Dataset::encode(Folded::from_records(&["a", "b"], records, true), &[&spec, &spec], &[], "?").unwrap()
+}
+
+#[test]
+fn without_external_rows_joining_is_the_algorithm_itself() {
+    let data = scattered(900);
+    let promise =
+        incrowd_core::model::Promise::new("k-anonymity", [("k".to_owned(), incrowd_core::Value::Integer(7))])
+            .unwrap();
+    let models = [promise.model.bind(&data).unwrap()];
+    for company in [Company::Near, Company::All] {
+        let algorithm = TopDown { company, seed: 3 };
+        let partition = algorithm.recode(&data, &models, 0, &Silent).unwrap();
+        let rows: Vec<u32> = (0..data.rows() as u32).collect();
+        let crowd = Crowd::new(data.rows(), 7, &models);
+        let grouping = algorithm.group(&data, &rows, &crowd, &Silent).unwrap();
+        assert_eq!(grouping.ends.len(), partition.groups());
+        for (rows, starts) in grouping.iter() {
+            let group = partition.group(rows[0] as usize);
+            assert!(starts && rows.iter().all(|&row| partition.group(row as usize) == group));
+            assert!(rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>() >= 7);
+        }
+    }
+}

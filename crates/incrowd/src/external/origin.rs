@@ -1,0 +1,305 @@
+//! With the originals in hand: the rules O1 to O4.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use incrowd_audit::joined::{Failure, explained, member_of};
+use incrowd_core::{ColumnSpec, Error, Fault, Folded, FoldedColumn, Progress, Result};
+use incrowd_engine::Engine;
+
+use super::audit_table::{self, From, Line};
+use super::check::Tables;
+use super::join::{Joined, identity, open};
+use crate::job::{ExternalJob, Job};
+use crate::setup::{self, Setup};
+
+/// What a k-join-anonymous release was made from.
+#[derive(Clone, Debug, Default)]
+pub struct Originals {
+    /// The microdata.
+    pub microdata: PathBuf,
+    /// The private audit table, if there is one.
+    pub audit: Option<PathBuf>,
+}
+
+/// What the originals say about a release.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) failures: Vec<Failure>,
+    /// Boxes that are larger than the people in them need.
+    pub(crate) loose: u64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Checks a release against what it was made from: the microdata is `job.input`, the external table that of `rules`.
+pub(crate) fn check(
+    job: &Job,
+    rules: &ExternalJob,
+    tables: &Tables,
+    audit: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<Origin> {
+    let engine = setup::open(&job.input)?;
+    let mut job = job.clone();
+    if job.column(&rules.id).is_none() && engine.columns().contains(&rules.id) {
+        job.set_role(&rules.id, crate::job::RoleName::Identifier);
+    }
+    let setup = Setup::new(&job, engine.columns())?;
+    let identity = identity(&job, rules, &setup, audit.is_some());
+    let specs: Vec<&ColumnSpec> = setup.schema.quasi().map(|(_, spec)| spec).collect();
+    let read = open(rules, &identity).and_then(|external| {
+        Joined::read(&engine, external, rules, &identity, &specs, true, &std::env::temp_dir(), progress)
+    });
+    let joined = match read {
+        Ok(joined) => joined,
+        Err(error) if error.fault() == Fault::Input => {
+            let failures = vec![Failure::new("O1", format!("the originals cannot be joined: {error}"))];
+            return Ok(Origin { failures, ..Origin::default() });
+        }
+        Err(error) => return Err(error),
+    };
+    let (people, microdata) = everybody(&joined, specs.len());
+    let specs: Vec<ColumnSpec> = specs.into_iter().cloned().collect();
+    let missing = setup.missing_label();
+    let mut origin = Origin { warnings: joined.warnings(rules), ..Origin::default() };
+    let found = explained(&tables.tables(), &people, &microdata, &specs, missing, progress)?;
+    origin.loose = found.loose;
+    match audit {
+        None => origin.failures.extend(found.failures),
+        Some(path) => {
+            let membership = member_of(&tables.tables(), &people, &specs, missing, progress)?;
+            let audited = Audited { joined: &joined, tables, membership: &membership, setup: &setup };
+            origin.failures.extend(audited.check(path, progress)?);
+        }
+    }
+    if let Some(failure) = overall(&joined, tables, &setup) {
+        origin.failures.push(failure);
+    }
+    Ok(origin)
+}
+
+/// Everybody of both tables in their quasi-identifiers, records of the microdata first, one row each; and how many of each
+/// row are microdata.
+fn everybody(joined: &Joined, quasi: usize) -> (Folded, Vec<u64>) {
+    let people = &joined.people;
+    let mut folded = Folded { missing: vec![0; quasi], ..Folded::default() };
+    for (own, other) in people.columns.iter().zip(&joined.gathered.columns) {
+        let texts = own.texts.iter().chain(other.texts.iter().skip(1)).cloned().collect();
+        folded.columns.push(FoldedColumn { name: own.name.clone(), texts });
+    }
+    for record in 0..people.len() {
+        folded.codes.extend_from_slice(&people.record(record)[..quasi]);
+        folded.weights.push(1);
+    }
+    let mut microdata = vec![1; people.len()];
+    if let Some(strangers) = &joined.gathered.strangers {
+        let shift: Vec<u32> = people.columns.iter().map(|column| column.texts.len() as u32 - 1).collect();
+        for (codes, &weight) in strangers.codes.chunks_exact(quasi).zip(&strangers.weights) {
+            folded.codes.extend(codes.iter().zip(&shift).map(|(code, shift)| code + shift));
+            folded.weights.push(weight);
+            microdata.push(0);
+        }
+    }
+    (folded, microdata)
+}
+
+/// The sensitive values of a record as they are published.
+fn published_values(joined: &Joined, setup: &Setup, record: usize) -> Vec<String> {
+    use incrowd_engine::Content;
+    let quasi = setup.schema.quasi().count();
+    let specs: Vec<_> = setup.schema.sensitive().map(|(_, spec)| spec).collect();
+    let value = |(_, content): (String, Content)| {
+        let (s, category) = match content {
+            Content::Category(s) => (s, true),
+            Content::Sensitive(s) => (s, false),
+            _ => return String::new(),
+        };
+        let text = joined.people.text(record, quasi + s);
+        if text.is_empty() {
+            return setup.missing_label().to_owned();
+        }
+        let categories = specs[s].categories.as_ref().filter(|_| category);
+        let name = categories.and_then(|c| Some(c.name(c.of(text)?).to_owned()));
+        name.unwrap_or_else(|| if category { "*".to_owned() } else { text.to_owned() })
+    };
+    setup.sensitive_columns().into_iter().map(value).collect()
+}
+
+/// A multiset of sensitive values.
+type Values = BTreeMap<Vec<String>, i64>;
+
+/// The values of a published row, without its label.
+fn row_values(folded: &Folded, row: usize) -> Vec<String> {
+    let cells = folded.row(row).iter().zip(&folded.columns).skip(1);
+    cells.map(|(&code, column)| column.texts[code as usize].clone()).collect()
+}
+
+/// The sensitive values all together are those of the microdata (rule O3).
+fn overall(joined: &Joined, tables: &Tables, setup: &Setup) -> Option<Failure> {
+    let (folded, ..) = tables.sensitive.as_ref()?;
+    let mut values = Values::new();
+    for record in 0..joined.people.len() {
+        *values.entry(published_values(joined, setup, record)).or_default() += 1;
+    }
+    for row in 0..folded.rows() {
+        *values.entry(row_values(folded, row)).or_default() -= folded.weights[row] as i64;
+    }
+    let off = values.values().filter(|n| **n != 0).count();
+    let says = format!(
+        "{off} combinations of sensitive values are not published as often as the microdata has them"
+    );
+    (off > 0).then(|| Failure::new("O3", says))
+}
+
+/// A release with the table that says who stands where.
+struct Audited<'a> {
+    joined: &'a Joined,
+    tables: &'a Tables,
+    membership: &'a incrowd_audit::joined::Membership,
+    setup: &'a Setup,
+}
+
+impl Audited<'_> {
+    /// Checks that everybody stands once, in a box that holds them, that groups are as large as published and hold somebody of
+    /// the microdata, and that sensitive values stand with the right people.
+    fn check(&self, path: &Path, progress: &dyn Progress) -> Result<Vec<Failure>> {
+        let (lines, repeated) = audit_table::read(path)?;
+        let groups = Groups::new(self.tables);
+        let mut tally = Tally {
+            sizes: vec![0; groups.first.len()],
+            own: vec![0; groups.first.len()],
+            ..Tally::default()
+        };
+        let mut values: BTreeMap<String, Values> = BTreeMap::new();
+        let mut known = vec![From::Microdata; self.joined.people.len()];
+        self.joined.gathered.known.iter().for_each(|(record, _)| known[*record as usize] = From::Both);
+        for (record, name) in self.joined.people.names.iter().flatten().enumerate() {
+            let Some(line) = lines.get(name) else {
+                tally.unpublished += 1;
+                continue;
+            };
+            self.stands(line, record, &groups, &mut tally);
+            tally.wrong_source += u64::from(line.from != known[record]);
+            if let Some(own) = tally.own.get_mut(line.group as usize) {
+                *own += 1;
+                let label = groups.label(self.tables, line.group).to_owned();
+                let own = published_values(self.joined, self.setup, record);
+                *values.entry(label).or_default().entry(own).or_default() += 1;
+            }
+        }
+        for (name, row) in self.strangers(&lines, progress)? {
+            if let Some(line) = lines.get(&name) {
+                self.stands(line, self.joined.people.len() + row as usize, &groups, &mut tally);
+                tally.wrong_source += u64::from(line.from != From::External);
+            }
+        }
+        let unknown = lines.len() as u64 - tally.met;
+        let wrong_sizes = tally.sizes.iter().zip(&groups.records).filter(|(have, need)| have != need).count();
+        let lonely = tally.own.iter().filter(|own| **own == 0).count();
+        let mut failures = Vec::new();
+        let mut fail = |count: u64, says: &str| {
+            if count > 0 {
+                failures.push(Failure::new("O2", format!("{count} {says}")));
+            }
+        };
+        fail(repeated, "people stand in the audit table more than once");
+        fail(unknown, "people of the audit table are in neither table");
+        fail(tally.unpublished, "people of the microdata are not in the audit table");
+        fail(tally.outside, "people stand in a group whose box does not hold them, or in none");
+        fail(tally.wrong_source, "people come from another table than the audit table says");
+        fail(wrong_sizes as u64, "groups have another number of rows than people in the audit table");
+        fail(lonely as u64, "groups hold nobody of the microdata");
+        if let Some((folded, ..)) = &self.tables.sensitive {
+            for row in 0..folded.rows() {
+                let label = folded.columns[0].texts[folded.row(row)[0] as usize].clone();
+                let own = values.entry(label).or_default();
+                *own.entry(row_values(folded, row)).or_default() -= folded.weights[row] as i64;
+            }
+            let off = values.values().filter(|values| values.values().any(|n| *n != 0)).count();
+            if off > 0 {
+                let says = format!("{off} sensitive groups do not have the sensitive values of their people");
+                failures.push(Failure::new("O3", says));
+            }
+        }
+        Ok(failures)
+    }
+
+    /// Counts a person whose row among everybody is `row`.
+    fn stands(&self, line: &Line, row: usize, groups: &Groups, tally: &mut Tally) {
+        tally.met += 1;
+        let Some(&first) = groups.first.get(line.group as usize) else {
+            tally.outside += 1;
+            return;
+        };
+        tally.sizes[line.group as usize] += 1;
+        let own = self.membership.of_row[first as usize];
+        tally.outside += u64::from(self.membership.boxes[row].binary_search(&own).is_err());
+    }
+
+    /// The strangers of the audit table with their rows among the distinct strangers.
+    fn strangers(
+        &self,
+        lines: &HashMap<String, Line>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<(String, u32)>> {
+        let Some(strangers) = &self.joined.gathered.strangers else {
+            return Err(Error::bug("strangers were not kept"));
+        };
+        let width = self.tables.quasi.max(1);
+        let rows = strangers.codes.chunks_exact(width).enumerate();
+        let rows: HashMap<&[u32], u32> = rows.map(|(row, codes)| (codes, row as u32)).collect();
+        let find = |codes: &[u32]| rows.get(codes).copied();
+        let mut named =
+            self.joined.external.names(&self.joined.people, &self.joined.gathered, &find, progress)?;
+        named.retain(|(name, _)| lines.contains_key(name));
+        Ok(named)
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    met: u64,
+    unpublished: u64,
+    outside: u64,
+    wrong_source: u64,
+    sizes: Vec<u64>,
+    own: Vec<u64>,
+}
+
+/// The groups of a release in the order of the published table.
+struct Groups {
+    /// A row of each among the distinct rows.
+    first: Vec<u32>,
+    records: Vec<u64>,
+}
+
+impl Groups {
+    fn new(tables: &Tables) -> Groups {
+        let boxes = &tables.boxes;
+        let text = |row: u32, column: usize| {
+            boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str()
+        };
+        let cells = |row: u32| (0..tables.quasi).map(move |column| text(row, column)).collect::<Vec<_>>();
+        // Labels are numbered, so that of two the shorter is the smaller number.
+        let label = |row: u32| {
+            let label = if tables.sensitive.is_some() { text(row, tables.quasi) } else { "" };
+            (label.len(), label)
+        };
+        let classes = tables.tables().groups();
+        let mut order: Vec<u32> = (0..classes.len() as u32).collect();
+        order.sort_by_cached_key(|&class| {
+            let row = classes.first[class as usize];
+            (cells(row), label(row))
+        });
+        let first = order.iter().map(|&class| classes.first[class as usize]).collect();
+        let records = order.iter().map(|&class| classes.records[class as usize]).collect();
+        Groups { first, records }
+    }
+
+    fn label<'t>(&self, tables: &'t Tables, group: u32) -> &'t str {
+        let Some(column) = tables.boxes.columns.get(tables.quasi) else { return "" };
+        let row = tables.boxes.row(self.first[group as usize] as usize);
+        &column.texts[row[tables.quasi] as usize]
+    }
+}
