@@ -10,6 +10,7 @@ pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod suppress;
+pub mod suppression;
 
 use std::fmt::Debug;
 
