@@ -15,7 +15,7 @@ pub fn eligible(most: u64, records: u64, l: u64) -> bool {
 /// Whether l-candidacy holds: `lth` is the count of the l-th most frequent published value, `withheld` the number of
 /// records that are not published, `records` that of all.
 pub fn candidacy(lth: u64, withheld: u64, records: u64, l: u64) -> bool {
-    (u128::from(lth) + u128::from(withheld)) * u128::from(l) > u128::from(records)
+    (u128::from(lth) + u128::from(withheld)).saturating_mul(u128::from(l)) > u128::from(records)
 }
 
 #[cfg(test)]

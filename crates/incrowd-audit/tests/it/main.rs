@@ -4,6 +4,7 @@ mod attack;
 mod common;
 mod corruption;
 mod cover;
+mod eligibility;
 mod sensitive;
 mod twin;
 mod vectors;
