@@ -256,6 +256,34 @@ pub(crate) struct AnonymizeArgs {
     /// Where the manifest goes, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
     pub(crate) manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) suppression: SuppressionArgs,
+}
+
+/// Sensitive values too frequent to be published diversely.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SuppressionArgs {
+    /// Withhold records first: r-suppression:l=6,on=disease, safe-d, unsafe-d or cheaper (see `incrowd explain`)
+    #[arg(long, value_name = "METHOD", help_heading = "Skewed sensitive values")]
+    pub(crate) suppression: Option<String>,
+
+    /// The secret key the draws follow from, made if it is not there [default: in the user's configuration directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Skewed sensitive values")]
+    pub(crate) suppression_key: Option<PathBuf>,
+
+    /// A seed instead of the key: the release is stamped as a test
+    #[arg(
+        long,
+        value_name = "SEED",
+        help_heading = "Skewed sensitive values",
+        conflicts_with = "suppression_key"
+    )]
+    pub(crate) suppression_seed: Option<u64>,
+
+    /// Make a second release of a table that was released in another way, and log it
+    #[arg(long, help_heading = "Skewed sensitive values")]
+    pub(crate) again: bool,
 }
 
 #[derive(Debug, Args)]

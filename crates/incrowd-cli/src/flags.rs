@@ -6,11 +6,11 @@ use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
     self, Categories, DefaultRole, Job, JobSource, OnMissing, Order, Output, PopulationJob, Publish,
-    RoleName, Suppressed,
+    RoleName, Suppressed, SuppressionJob,
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ModelArgs, TableArgs, VerifyArgs};
+use crate::args::{AnonymizeArgs, ModelArgs, SuppressionArgs, TableArgs, VerifyArgs};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -224,6 +224,7 @@ impl Typed {
         if let Some(path) = &args.output {
             typed.job.write_to(path.clone());
         }
+        typed.suppression(&args.suppression)?;
         let job_file = jobs.first().copied().or(args.table.job.as_ref());
         let same =
             |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
@@ -246,6 +247,36 @@ impl Typed {
             output.manifest = args.manifest.clone().or(output.manifest.take());
         }
         Ok(typed)
+    }
+
+    /// What is withheld first. A typed method replaces that of the job file; key and seed go with either.
+    fn suppression(&mut self, args: &SuppressionArgs) -> Result<()> {
+        if let Some(text) = &args.suppression {
+            self.replaced.push("suppression".into());
+            let (name, params) = text.split_once(':').unwrap_or((text, ""));
+            let known = incrowd::recode::suppression::SUPPRESSIONS.iter().find(|card| card.name == name);
+            let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
+            let params = values("--suppression", &split_params(params), known)?;
+            let kept = self.job.suppression.take().unwrap_or_default();
+            self.job.suppression = Some(SuppressionJob { name: name.to_owned(), params, ..kept });
+        }
+        match &mut self.job.suppression {
+            Some(suppression) => {
+                if args.suppression_key.is_some() {
+                    (suppression.key, suppression.seed) = (args.suppression_key.clone(), None);
+                }
+                if args.suppression_seed.is_some() {
+                    (suppression.seed, suppression.key) = (args.suppression_seed, None);
+                }
+                suppression.again |= args.again;
+                Ok(())
+            }
+            None if args.suppression_key.is_some() || args.suppression_seed.is_some() || args.again => {
+                Err(Error::job("--suppression-key, --suppression-seed and --again need a suppression")
+                    .help("add --suppression r-suppression:l=6"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but

@@ -29,6 +29,7 @@ pub mod population;
 pub mod progress;
 pub mod schema;
 mod sensitive;
+mod values;
 mod withheld;
 
 pub use card::{Param, ParamKind, Params, Value};
@@ -46,4 +47,5 @@ pub use plan::Plan;
 pub use population::Population;
 pub use progress::{Progress, Silent};
 pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};
+pub use values::Values;
 pub use withheld::Withheld;

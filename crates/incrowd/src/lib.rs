@@ -35,12 +35,13 @@ mod pipeline;
 mod release;
 mod search;
 mod setup;
+mod suppression;
 mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Judgement, Verification, risk, utility};
+pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
@@ -50,6 +51,7 @@ pub use measure::{Measurement, measure, measure_utility};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_values};
+pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
 pub use verify::{Checked, verify, with_roles_of_manifest};
 

@@ -18,6 +18,7 @@ use crate::manifest::{Manifest, Records, default_path};
 use crate::release::Release;
 use crate::search::{levels_json, search_json};
 use crate::setup::{self, Setup};
+use crate::suppression::{self, SuppressionReport};
 
 /// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct Report {
     pub missing: Vec<(String, u64)>,
     /// What a search over levels found.
     pub search: Option<SearchReport>,
+    /// What was withheld before anything else.
+    pub suppression: Option<SuppressionReport>,
 }
 
 impl Report {
@@ -45,7 +48,17 @@ impl Report {
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.content.clone();
         if let Some(search) = &self.search {
-            answer["private"] = json!({ "search": search_json(search) });
+            answer["private"]["search"] = search_json(search);
+        }
+        if let Some(suppression) = &self.suppression {
+            answer["private"]["suppression"] = suppression.to_json();
+            let Records { read, dropped_missing, suppressed, published } = self.records;
+            answer["private"]["records"] = json!({
+                "read": read,
+                "dropped_missing": dropped_missing,
+                "suppressed": suppressed,
+                "published": published,
+            });
         }
         answer
     }
@@ -71,6 +84,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
     let missing: Vec<(String, u64)> = missing.filter(|(_, records)| *records > 0).collect();
 
+    let (folded, mut held) = suppression::withhold(job, &setup, folded, progress)?;
     progress.step("encoding", None);
     let data = setup.encode(folded, &engine)?;
     let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
@@ -91,7 +105,8 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
     let output = Output { columns, order, missing: setup.missing_label().to_owned() };
     progress.step("labelling", None);
-    let plan = Plan::new(&data, &partition);
+    let withheld = held.as_ref().and_then(|held| held.withheld.as_ref());
+    let plan = Plan::new(&data, &partition).withholding(withheld);
     let receipt = engine.apply(&plan, &output, &mut pending, progress)?;
     drop(plan);
     limit(job, receipt.suppressed + starred, data.records())?;
@@ -100,19 +115,36 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let distinct_rows = data.rows() as u64;
     let domains = data.into_quasi();
     let release = Release::new(pending);
-    let release = release.verify(&names, &domains, &setup, population.as_ref(), receipt, progress)?;
+    let release =
+        release.verify(&names, &domains, &setup, population.as_ref(), held.as_ref(), receipt, progress)?;
 
     progress.step("publishing", None);
-    let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
+    let withheld = held.as_ref().map_or(0, |held| held.total());
+    let (suppressed, published) = (receipt.suppressed + starred + withheld, receipt.published - starred);
     let records = Records { read, dropped_missing, suppressed, published };
     let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
     let mut manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
     if let Some(levels) = levels {
         manifest.content["algorithm"]["levels"] = levels;
     }
+    let suppression = release.state.suppression.clone();
+    if let Some(held) = &mut held {
+        held.publish(&mut manifest.content);
+        held.note(&release.state.digest)?;
+    }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search })
+    Ok(Report {
+        manifest,
+        records,
+        distinct_rows,
+        verification,
+        tally,
+        dropped_columns,
+        missing,
+        search,
+        suppression,
+    })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.

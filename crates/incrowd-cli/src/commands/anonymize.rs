@@ -22,12 +22,15 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
-        if report.search.is_some() {
+        if report.search.is_some() || report.suppression.is_some() {
             say!("may be published\n");
         }
         print(&report, &path.unwrap_or_default());
         if let Some(search) = &report.search {
             super::search_print::print(&report, search);
+        }
+        if let Some(suppression) = &report.suppression {
+            super::suppression_print::print(&report, suppression);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -54,12 +57,14 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
 /// The report as text.
 pub(crate) fn print(report: &Report, path: &str) {
     let records = report.records;
-    say!(
-        "release  {path}   {} of {} records in {}",
-        thousands(records.published),
-        thousands(records.read),
-        groups(report.verification.groups)
-    );
+    // Where records are withheld, how many were read is not for everybody.
+    let read = report.manifest.content["records"]["read"].as_u64();
+    let of = read.map_or_else(String::new, |read| format!("of {} ", thousands(read)));
+    let groups = groups(report.verification.groups);
+    say!("release  {path}   {} {of}records in {groups}", thousands(records.published));
+    if let Some(about) = report.manifest.content["test"].as_str() {
+        say!("         TEST, not for publication: {about}");
+    }
     if records.dropped_missing > 0 {
         let columns: Vec<String> =
             report.missing.iter().map(|(c, n)| format!("{c} {}", thousands(*n))).collect();
@@ -69,7 +74,7 @@ pub(crate) fn print(report: &Report, path: &str) {
             columns.join(", ")
         );
     }
-    if records.suppressed > 0 {
+    if records.suppressed > 0 && report.suppression.is_none() {
         let content = &report.manifest.content["job"];
         let way = if content["suppressed"] == "star" { ", published as *" } else { "" };
         let limit = content["suppression_limit"].as_f64().unwrap_or(0.0);

@@ -87,7 +87,24 @@ fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
     });
-    models.chain(algorithms).chain(metrics).chain(utilities).chain(attacks).chain(estimators).collect()
+    let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
+        kind: "suppression",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: c.params,
+        better: None,
+    });
+    models
+        .chain(algorithms)
+        .chain(suppressions)
+        .chain(metrics)
+        .chain(utilities)
+        .chain(attacks)
+        .chain(estimators)
+        .collect()
 }
 
 pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -97,7 +114,7 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
             talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
-                say!("{:<10} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
+                say!("{:<11} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
             }
         }
         return Ok(ExitCode::SUCCESS);

@@ -11,4 +11,5 @@ pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;
 mod search_print;
+mod suppression_print;
 pub(crate) mod verify;
