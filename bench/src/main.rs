@@ -1,10 +1,12 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+mod chart;
 mod lattice;
 mod loss;
 mod profile;
 mod sensitive;
+mod skewed;
 mod speed;
 mod task;
 
@@ -16,7 +18,8 @@ usage: incrowd-bench speed [--rows 1000000,10000000] [--rounds 3] [--dir DIR] [-
        incrowd-bench loss  [--data DIR]
        incrowd-bench profile [--rows 1000000] [--rounds 3] [--dir DIR]
        incrowd-bench lattice [--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]
-       incrowd-bench sensitive [--seeds 3] [--data DIR]";
+       incrowd-bench sensitive [--seeds 3] [--data DIR]
+       incrowd-bench skewed [--samples 3000] [--svg DIR] [--data DIR] [--rows 10000000] [--rounds 3] [--dir DIR]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -57,6 +60,8 @@ fn main() -> ExitCode {
             Ok(seeds) => sensitive::run(seeds, option("--data").map(PathBuf::from)),
             Err(_) => Err(USAGE.to_owned()),
         },
+        Some("skewed") => skewed::Options::new(option).and_then(|options| skewed::run(&options)),
+        Some("skewed-task") => skewed::task(&args[1..]),
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),
         _ => Err(USAGE.to_owned()),

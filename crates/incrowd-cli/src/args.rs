@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Write a job file for a table, with the reasons as comments; it runs as it is
     #[command(after_long_help = INIT_EXAMPLES)]
     Init(InitArgs),
+    /// Publish a sequence of batches, each under the same rules, and say what they tell together
+    #[command(after_long_help = BATCHES_EXAMPLES)]
+    Batches(BatchesArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
@@ -124,6 +127,13 @@ Examples:
   incrowd init people.csv
   incrowd init people.csv -o people.toml -k 10 --sensitive disease
   incrowd anonymize people.toml";
+
+const BATCHES_EXAMPLES: &str = "\
+Examples:
+  incrowd batches day-*.csv --job job.toml --dir releases
+  incrowd batches week-1.csv week-2.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=6 --dir releases
+
+The exit code is 1 if a batch could not be published.";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -376,6 +386,18 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
     pub(crate) epsilon: Vec<String>,
 
+    /// How records were withheld, if the manifest does not say: r-suppression:l=6,on=disease
+    #[arg(long, value_name = "METHOD", help_heading = "The adversary")]
+    pub(crate) suppression: Option<String>,
+
+    /// How many records the table had before some were withheld
+    #[arg(long, value_name = "N", help_heading = "The adversary", conflicts_with = "original")]
+    pub(crate) original_size: Option<u64>,
+
+    /// The table the release was made of, for an adversary who knows its counts but not whose they are
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    pub(crate) original: Option<PathBuf>,
+
     /// The attacks to run [default: all that apply]
     #[arg(long, value_name = "ATTACKS", value_delimiter = ',', help_heading = "Judging")]
     pub(crate) only: Vec<String>,
@@ -568,4 +590,28 @@ pub(crate) struct InitArgs {
     /// Columns to leave out, whatever the profile thinks
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub(crate) drop: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchesArgs {
+    /// The batches, one table each, in their order
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
+    pub(crate) tables: Vec<PathBuf>,
+
+    /// Where the releases go
+    #[arg(long, value_name = "DIR", default_value = "releases", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+
+    /// Also join each release with the one before it, as if people were in both
+    #[arg(long)]
+    pub(crate) same_people: bool,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) models: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) suppression: SuppressionArgs,
 }

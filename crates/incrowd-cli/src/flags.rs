@@ -10,7 +10,7 @@ use incrowd::job::{
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ModelArgs, SuppressionArgs, TableArgs, VerifyArgs};
+use crate::args::{AnonymizeArgs, BatchesArgs, ModelArgs, SuppressionArgs, TableArgs, VerifyArgs};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -206,7 +206,13 @@ impl Typed {
             typed.job.algorithm.name.clone_from(name);
         }
         let known = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == typed.job.algorithm.name);
-        for (name, value) in values("--set", &args.set, known.map_or(&[], |card| card.params))? {
+        let anatomy = &incrowd::recode::anatomy::CARD;
+        let known = match known {
+            Some(card) => card.params,
+            None if typed.job.algorithm.name == anatomy.name => anatomy.params,
+            None => &[],
+        };
+        for (name, value) in values("--set", &args.set, known)? {
             let params = &mut typed.job.algorithm.params;
             params.retain(|(n, _)| *n != name);
             params.push((name, value));
@@ -249,16 +255,21 @@ impl Typed {
         Ok(typed)
     }
 
+    /// The rules for batches; the tables are not the job's.
+    pub(crate) fn batches(args: &BatchesArgs) -> Result<Typed, Failure> {
+        let mut typed = Typed::new(&args.table)?;
+        typed.models(&args.models)?;
+        typed.suppression(&args.suppression)?;
+        Ok(typed)
+    }
+
     /// What is withheld first. A typed method replaces that of the job file; key and seed go with either.
     fn suppression(&mut self, args: &SuppressionArgs) -> Result<()> {
         if let Some(text) = &args.suppression {
             self.replaced.push("suppression".into());
-            let (name, params) = text.split_once(':').unwrap_or((text, ""));
-            let known = incrowd::recode::suppression::SUPPRESSIONS.iter().find(|card| card.name == name);
-            let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
-            let params = values("--suppression", &split_params(params), known)?;
+            let (name, params) = method(text)?;
             let kept = self.job.suppression.take().unwrap_or_default();
-            self.job.suppression = Some(SuppressionJob { name: name.to_owned(), params, ..kept });
+            self.job.suppression = Some(SuppressionJob { name, params, ..kept });
         }
         match &mut self.job.suppression {
             Some(suppression) => {
@@ -292,6 +303,14 @@ impl Typed {
         let manifest = manifest.cloned().or(stated);
         self.job.output = stated_manifest(manifest);
     }
+}
+
+/// Reads `r-suppression:l=6,on=disease`.
+pub(crate) fn method(text: &str) -> Result<(String, Vec<(String, Value)>)> {
+    let (name, params) = text.split_once(':').unwrap_or((text, ""));
+    let known = incrowd::recode::suppression::SUPPRESSIONS.iter().find(|card| card.name == name);
+    let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
+    Ok((name.to_owned(), values("--suppression", &split_params(params), known)?))
 }
 
 /// Where the manifest of a release to be judged is, if that is stated.

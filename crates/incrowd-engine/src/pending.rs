@@ -129,7 +129,8 @@ impl Pending {
 
     /// Puts files in place that belong together. All bytes are on disk before the first rename, and nothing but renames
     /// lies between the first file and the last.
-    pub fn publish_all<const N: usize>(mut files: [Pending; N]) -> Result<()> {
+    pub fn publish_all(files: impl IntoIterator<Item = Pending>) -> Result<()> {
+        let mut files: Vec<Pending> = files.into_iter().collect();
         for file in &files {
             file.sync()?;
         }

@@ -6,6 +6,7 @@
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod anatomy;
 pub mod full_domain;
 pub mod local_recoding;
 pub mod mondrian;

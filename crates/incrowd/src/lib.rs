@@ -28,7 +28,10 @@
 pub mod job;
 pub mod profile;
 
+mod anatomy;
 mod attack;
+mod batches;
+mod linked;
 mod manifest;
 mod measure;
 mod pipeline;
@@ -40,6 +43,7 @@ mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use batches::{Batch, BatchesReport, batches};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};

@@ -67,6 +67,9 @@ impl Report {
 /// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
 /// is put in place and nothing is left behind.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    if job.algorithm.name == incrowd_recode::anatomy::CARD.name {
+        return crate::anatomy::anonymize(job, progress);
+    }
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(job, engine.columns())?;
     let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
@@ -148,7 +151,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.
-fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
+pub(crate) fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
     let Some(output) = &job.output else {
         return Err(Error::job("the job does not say where the release goes")
             .help("use -o release.csv, or [output] path"));

@@ -5,6 +5,7 @@
 //! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
 
 mod confidence;
+mod eligibility;
 mod equijoin;
 mod finding;
 mod homogeneity;
@@ -20,7 +21,7 @@ mod skewness;
 mod values;
 
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
-pub use scene::{Epsilon, External, Published, Scene};
+pub use scene::{Epsilon, External, Published, Scene, Skewed};
 pub use values::Values;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
@@ -38,6 +39,7 @@ pub const ATTACKS: &[&Card] = &[
     &similarity::CARD,
     &confidence::CARD,
     &overlap::CARD,
+    &eligibility::CARD,
 ];
 
 /// An attack's entry in the list.

@@ -9,6 +9,7 @@ use super::journalist::Linked;
 use super::values::Values;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
+use crate::eligibility::Mechanism;
 
 /// A release as its reader has it.
 #[derive(Clone, Debug)]
@@ -73,6 +74,19 @@ pub struct External<'a> {
     pub further: usize,
 }
 
+/// What is known of a table from which records were withheld because a sensitive value was too frequent.
+#[derive(Clone, Debug)]
+pub struct Skewed {
+    /// How they were withheld.
+    pub mechanism: Mechanism,
+    /// The sensitive column.
+    pub on: String,
+    /// How many records the table had, if that is known.
+    pub records: Option<u64>,
+    /// The counts of its values, if those are known.
+    pub shape: Option<Vec<u64>>,
+}
+
 /// What an adversary has.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
@@ -91,6 +105,8 @@ pub struct Scene<'a> {
     pub second: Option<Published<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
+    /// What is known of how records were withheld.
+    pub skewed: Option<Skewed>,
     /// The join with the population, which two attacks need.
     pub(super) linked: OnceCell<Option<Linked>>,
 }
@@ -109,6 +125,7 @@ impl<'a> Scene<'a> {
             external: None,
             second: None,
             epsilon: BTreeMap::new(),
+            skewed: None,
             linked: OnceCell::new(),
         }
     }

@@ -28,6 +28,9 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         thresholds: thresholds(&args.threshold)?,
         limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,
         epsilon: args.epsilon.iter().map(|text| epsilon(text)).collect::<Result<_>>()?,
+        suppression: args.suppression.as_deref().map(crate::flags::method).transpose()?,
+        original_size: args.original_size,
+        original: args.original.clone(),
     };
     let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if let Some(path) = &args.details {
@@ -48,7 +51,8 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
 fn spare_inputs(args: &AttackArgs) -> Result<()> {
     let place = |path: &PathBuf| path.canonicalize().ok();
     let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref()]).flatten();
+    let also = [args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()];
+    let read = read.into_iter().chain(also).flatten();
     let details = args.details.as_ref().and_then(place);
     if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
         return Err(

@@ -87,6 +87,16 @@ fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
     });
+    let anatomy = [&incrowd::recode::anatomy::CARD].into_iter().map(|c| Entry {
+        kind: "algorithm",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: c.params,
+        better: None,
+    });
     let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
         kind: "suppression",
         name: c.name,
@@ -99,6 +109,7 @@ fn entries() -> Vec<Entry> {
     });
     models
         .chain(algorithms)
+        .chain(anatomy)
         .chain(suppressions)
         .chain(metrics)
         .chain(utilities)

@@ -2,6 +2,7 @@
 
 pub(crate) mod anonymize;
 pub(crate) mod attack;
+pub(crate) mod batches;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;

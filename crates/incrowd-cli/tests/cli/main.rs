@@ -20,6 +20,7 @@ mod missing;
 mod models;
 mod order;
 mod profile;
+mod skewed;
 mod verify;
 
 #[cfg(unix)]

@@ -64,16 +64,8 @@ impl Rule {
         if violating == 0 {
             return Ok(Cut { kept: counts.to_vec(), used: None, violating, tied });
         }
+        self.feasible(counts)?;
         let values = counts.len();
-        if self.l > values as u64 {
-            let what = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
-            return Err(Error::unsatisfiable(format!(
-                "infeasible: the sensitive column has {what}, fewer than l = {}",
-                self.l
-            ))
-            .help("a smaller l, or no release at all: no part of this table is diverse enough")
-            .at("l"));
-        }
         let mut sorted = counts.to_vec();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
         let used = match self.way {
@@ -109,6 +101,25 @@ impl Rule {
             kept[value] = count;
         }
         Ok(Cut { kept, used: Some(used), violating, tied })
+    }
+
+    /// Refuses a table no part of which is diverse enough: one that is not eligible and has fewer than l values.
+    pub fn feasible(&self, counts: &[u64]) -> Result<()> {
+        let (records, most) = (counts.iter().sum(), counts.iter().copied().max().unwrap_or(0));
+        if eligible(most, records, self.l) {
+            return Ok(());
+        }
+        let values = counts.len();
+        if self.l > values as u64 {
+            let what = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+            return Err(Error::unsatisfiable(format!(
+                "infeasible: the sensitive column has {what}, fewer than l = {}",
+                self.l
+            ))
+            .help("a smaller l, or no release at all: no part of this table is diverse enough")
+            .at("l"));
+        }
+        Ok(())
     }
 
     fn end(&self, by_rank: &[u64], records: u64) -> Stop {

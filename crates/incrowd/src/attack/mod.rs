@@ -2,13 +2,14 @@
 
 mod private;
 mod report;
+mod skewed;
 mod tables;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene};
-use incrowd_core::{ColumnSpec, Error, Progress, Result};
+use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
 use serde_json::Value as Json;
 
 use crate::job::{Job, RoleName};
@@ -36,6 +37,12 @@ pub struct AttackRequest {
     pub limits: Vec<Limit>,
     /// How near a guess must come, by sensitive column.
     pub epsilon: Vec<(String, Epsilon)>,
+    /// How records were withheld, if the manifest does not say: a method with its parameters.
+    pub suppression: Option<(String, Vec<(String, Value)>)>,
+    /// How many records the table had, where the manifest does not say.
+    pub original_size: Option<u64>,
+    /// The table the release was made of, for an adversary who knows its counts.
+    pub original: Option<PathBuf>,
 }
 
 /// A number that must not be exceeded.
@@ -71,7 +78,20 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     }
     let epsilon = epsilon(request, &sensitive)?;
     let reading = Reading { job: &job, progress };
-    let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
+    let anatomy = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest));
+    let (release, quasi) = match anatomy {
+        // Two linked tables are one: the group is all that links a person with a value.
+        Some(_) if joins => {
+            return Err(Error::job(
+                "two linked tables have exact quasi-identifiers: whoever has another table finds everybody",
+            )
+            .help("attack them without --population, --external and --second"));
+        }
+        Some(manifest) => {
+            (crate::anatomy::published(path, manifest, &job, progress)?, vec![crate::anatomy::GROUP])
+        }
+        None => (reading.release(path, &quasi, &sensitive, manifest.is_some())?, quasi),
+    };
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
     let population = job
         .population
@@ -93,6 +113,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     scene.epsilon = epsilon;
     scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
     scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
+    scene.skewed = skewed::skewed(request, &job, manifest.as_ref(), &sensitive, progress)?;
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);

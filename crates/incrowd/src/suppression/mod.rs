@@ -84,13 +84,13 @@ fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
 }
 
 /// What was withheld, until the release is in place.
-#[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) withheld: Option<Withheld>,
     planned: Planned,
     names: Vec<Option<String>>,
     counts: Vec<u64>,
     cut: Cut,
+    seed: Secret,
     ledger: Option<Ledger>,
     table: String,
     how: Json,
@@ -99,8 +99,15 @@ pub(crate) struct Held {
     notes: Vec<String>,
 }
 
+// Cells must not reach logs.
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").field("planned", &self.planned).finish_non_exhaustive()
+    }
+}
+
 /// The counts of the values of a column.
-fn counted(
+pub(crate) fn counted(
     folded: &Folded,
     column: usize,
     spec: &SensitiveSpec,
@@ -141,15 +148,9 @@ pub(crate) fn withhold(
     let (position, spec) = sensitive(&setup.schema, &planned.on)?;
     let column = setup.schema.quasi().count() + position;
     let (values, counts) = counted(&folded, column, spec, None);
-    let key = match &asked.key {
-        Some(path) => path.clone(),
-        None if asked.seed.is_some() => PathBuf::new(),
-        None => key::default_path()?,
-    };
-    let secret = match asked.seed {
-        Some(seed) => Secret::of_seed(seed),
-        None => key::read(&key).map_err(|e| e.at("suppression.key"))?,
-    };
+    // Said before a key is made for nothing.
+    planned.step.rule.feasible(&counts).map_err(|e| e.within("suppression"))?;
+    let (secret, key) = secret(asked)?;
     let table = digest(&secret, &planned.on, &values, &counts);
     let rule = planned.step.rule;
     let how = json!({ "name": planned.step.card.name, "l": rule.l, "complete_level": rule.complete_level });
@@ -187,6 +188,7 @@ pub(crate) fn withhold(
         names: values.names,
         counts,
         cut,
+        seed,
         ledger,
         table: table_text,
         how,
@@ -195,6 +197,20 @@ pub(crate) fn withhold(
         notes,
     };
     Ok((folded, Some(held)))
+}
+
+/// The secret of a step, and the file it is from.
+fn secret(asked: &SuppressionJob) -> Result<(Secret, PathBuf)> {
+    if let Some(seed) = asked.seed {
+        return Ok((Secret::of_seed(seed), PathBuf::new()));
+    }
+    let path = asked.key.clone().map_or_else(key::default_path, Ok)?;
+    Ok((key::read(&path).map_err(|e| e.at("suppression.key"))?, path))
+}
+
+/// The secret of a job that draws although it withholds nothing.
+pub(crate) fn own_secret(job: &Job) -> Result<Secret> {
+    Ok(secret(&job.suppression.clone().unwrap_or_default())?.0)
 }
 
 /// Whether anything is drawn at all.
@@ -236,6 +252,11 @@ fn digest(secret: &Secret, on: &str, values: &Values, counts: &[u64]) -> [u8; 32
 }
 
 impl Held {
+    /// The secret further draws for this table follow from.
+    pub(crate) fn secret(&self) -> Secret {
+        self.seed.clone()
+    }
+
     /// How many records were withheld.
     pub(crate) fn total(&self) -> u64 {
         self.withheld.as_ref().map_or(0, Withheld::total)
@@ -271,6 +292,10 @@ impl Held {
         let base: Vec<u64> = table.values().copied().collect();
         let adversary =
             if self.cut.used.is_some() { report::guesses(mechanism, &base, &left) } else { Vec::new() };
+        let by_value = table
+            .iter()
+            .map(|(value, all)| ((*value).to_owned(), *all, published.get(value).copied().unwrap_or(0)));
+        let by_value = by_value.collect();
         let mut report = SuppressionReport {
             name: self.planned.step.card.name,
             l: rule.l,
@@ -285,6 +310,7 @@ impl Held {
             adversary,
             test: self.test,
             notes: self.notes.clone(),
+            counts: report::Counts(by_value),
         };
         self.advise(&mut report);
         Ok(report)

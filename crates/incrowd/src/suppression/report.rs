@@ -36,6 +36,19 @@ pub struct SuppressionReport {
     pub test: bool,
     /// What the owner should know.
     pub notes: Vec<String>,
+    /// Every value with its records before and after.
+    pub(crate) counts: Counts,
+}
+
+/// Values with their records before and after.
+#[derive(Clone)]
+pub(crate) struct Counts(pub(crate) Vec<(String, u64, u64)>);
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Counts").field("values", &self.0.len()).finish_non_exhaustive()
+    }
 }
 
 /// How well an adversary guesses the dominant value.
