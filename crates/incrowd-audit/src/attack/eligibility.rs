@@ -67,6 +67,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         counts.iter().for_each(|_| risks.add(0.0, 1));
         let mut finding = risks.finding(CARD.name, Some(name), measures, CHANCE, Alarm::AtLeast(threshold));
         finding.people = "values";
+        finding.owner_only = !skewed.size_is_public;
         finding.notes.push(format!("nothing was withheld: no value has more than one record in {l}"));
         return Ok(Answer::one(finding));
     }
@@ -81,6 +82,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
     }
     let mut finding = risks.finding(CARD.name, Some(name), measures, CHANCE, Alarm::AtLeast(threshold));
     finding.people = "values";
+    finding.owner_only = !skewed.size_is_public || skewed.shape.is_some();
     finding.add_fact("design_target", "what the method aims at, 1/l; not guaranteed", 1.0 / l as f64);
     finding.add_fact("flat", "best guess is right, all count vectors alike beforehand", flat.max());
     if let Some((other, _)) = posterior(skewed.mechanism, Prior::Multinomial, &counts, records, SEED) {

@@ -130,6 +130,8 @@ pub struct Finding {
     /// For the data owner only: the worst risk of anybody in each group of the release. Empty if the attack is not about
     /// single groups.
     pub by_group: Vec<f64>,
+    /// Whether all of it is for the data owner only, because it follows from what is not published.
+    pub owner_only: bool,
 }
 
 impl Finding {
@@ -248,6 +250,7 @@ impl Risks {
             facts: Vec::new(),
             notes: Vec::new(),
             by_group: Vec::new(),
+            owner_only: false,
         }
     }
 }

@@ -83,6 +83,8 @@ pub struct Skewed {
     pub on: String,
     /// How many records the table had, if that is known.
     pub records: Option<u64>,
+    /// Whether everybody is told that.
+    pub size_is_public: bool,
     /// The counts of its values, if those are known.
     pub shape: Option<Vec<u64>>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incrowd::job::PopulationJob;
-use incrowd::{AttackReport, AttackRequest, Epsilon, Error, Finding, Limit, Quantity, Result};
+use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
@@ -109,28 +109,43 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
 fn print(report: &AttackReport, path: &str) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
-    if !report.attacked.is_empty() {
-        say!("{}\n", findings(report));
-        for line in legend(report) {
-            say!("{line}");
-        }
-        say!("\npeople by risk\n");
-        bands(report).into_iter().for_each(|text| say!("{text}\n"));
-    }
-    let facts: Vec<Vec<String>> = report.attacked.iter().flat_map(|a| facts(&a.finding)).collect();
-    if !facts.is_empty() {
-        say!("{}\n", table(facts));
-    }
-    for attacked in &report.attacked {
-        for note in &attacked.finding.notes {
-            say!("note     {}: {note}", title(&attacked.finding));
-        }
-    }
+    let (private, public): (Vec<&Attacked>, Vec<&Attacked>) =
+        report.attacked.iter().partition(|attacked| attacked.finding.owner_only);
+    print_attacked(&public);
     for skipped in &report.skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
         say!("not run  {}{column}: {}", skipped.attack, skipped.why);
     }
-    for attacked in &report.attacked {
+    print_limits(&public);
+    if !private.is_empty() {
+        say!("\nfor the data owner only: this follows from what is not published\n");
+        print_attacked(&private);
+        print_limits(&private);
+    }
+}
+
+fn print_attacked(attacked: &[&Attacked]) {
+    if !attacked.is_empty() {
+        say!("{}\n", findings(attacked));
+        for line in legend(attacked) {
+            say!("{line}");
+        }
+        say!("\npeople by risk\n");
+        bands(attacked).into_iter().for_each(|text| say!("{text}\n"));
+    }
+    let facts: Vec<Vec<String>> = attacked.iter().flat_map(|a| facts(&a.finding)).collect();
+    if !facts.is_empty() {
+        say!("{}\n", table(facts));
+    }
+    for attacked in attacked {
+        for note in &attacked.finding.notes {
+            say!("note     {}: {note}", title(&attacked.finding));
+        }
+    }
+}
+
+fn print_limits(attacked: &[&Attacked]) {
+    for attacked in attacked {
         for limit in &attacked.limits {
             let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
@@ -146,10 +161,10 @@ fn title(finding: &Finding) -> String {
     }
 }
 
-fn findings(report: &AttackReport) -> String {
+fn findings(attacked: &[&Attacked]) -> String {
     let header = ["attack", "worst", "average", "at risk", "of", "share", "if risk"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for attacked in &report.attacked {
+    for attacked in attacked {
         let finding = &attacked.finding;
         rows.push(vec![
             title(finding),
@@ -165,9 +180,9 @@ fn findings(report: &AttackReport) -> String {
 }
 
 /// What the risk of each attack is.
-fn legend(report: &AttackReport) -> Vec<String> {
+fn legend(attacked: &[&Attacked]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for attacked in &report.attacked {
+    for attacked in attacked {
         let line = format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
         if !lines.contains(&line) {
             lines.push(line);
@@ -177,10 +192,10 @@ fn legend(report: &AttackReport) -> Vec<String> {
 }
 
 /// How many people have which risk, one table for each way of counting.
-fn bands(report: &AttackReport) -> Vec<String> {
+fn bands(attacked: &[&Attacked]) -> Vec<String> {
     let labels = |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
     let mut tables: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
-    for finding in report.attacked.iter().map(|attacked| &attacked.finding) {
+    for finding in attacked.iter().map(|attacked| &attacked.finding) {
         let mut row = vec![title(finding)];
         row.extend(finding.bands.iter().map(|band| thousands(band.people)));
         match tables.iter_mut().find(|(known, _)| *known == labels(finding)) {

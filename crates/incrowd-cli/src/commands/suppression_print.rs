@@ -35,10 +35,8 @@ pub(crate) fn print(report: &Report, step: &SuppressionReport) {
     }
     let word = |holds: bool| if holds { "holds" } else { "FAILS" };
     let candidacy = step.checks.candidacy.map_or("was not needed", word);
-    say!(
-        "checked  p-eligibility {}   l-candidacy {candidacy}   reachable by a draw: yes",
-        word(step.checks.eligible)
-    );
+    let draw = if step.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
+    say!("checked  p-eligibility {}   l-candidacy {candidacy}   {draw}", word(step.checks.eligible));
     if step.adversary.is_empty() {
         if step.used.is_some() {
             say!("         what an adversary guesses was not computed: too many values");

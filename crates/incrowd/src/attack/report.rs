@@ -87,11 +87,14 @@ impl AttackReport {
             "holds": self.holds(),
             "records": self.records(),
             "groups": self.groups(),
-            "attacks": self.attacked.iter().map(attacked_json).collect::<Vec<_>>(),
+            "attacks": self.attacked.iter().filter(|a| !a.finding.owner_only).map(attacked_json).collect::<Vec<_>>(),
             "not_run": self.skipped.iter().map(|skipped| {
                 json!({ "attack": skipped.attack, "column": skipped.column, "why": skipped.why })
             }).collect::<Vec<_>>(),
-            "private": { "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>() },
+            "private": {
+                "attacks": self.attacked.iter().filter(|a| a.finding.owner_only).map(attacked_json).collect::<Vec<_>>(),
+                "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>(),
+            },
         })
     }
 }

@@ -55,8 +55,9 @@ pub(super) fn skewed(
         Some(records["read"].as_u64()? - records["dropped_missing"].as_u64().unwrap_or(0))
     };
     let shape = request.original.as_ref().map(|path| shape(path, job, &on, progress)).transpose()?;
+    let size_is_public = request.original.is_none() && request.original_size.is_none();
     let records = shape.as_ref().map(|shape| shape.iter().sum()).or(request.original_size).or_else(published);
-    Ok(Some(Skewed { mechanism, on, records, shape }))
+    Ok(Some(Skewed { mechanism, on, records, size_is_public, shape }))
 }
 
 /// The counts of a sensitive column of the table a release was made of.
