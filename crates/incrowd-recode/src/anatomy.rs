@@ -63,8 +63,8 @@ pub struct Groups {
     pub groups: u32,
 }
 
-/// Divides records into groups. `buckets` hold whatever stands for a record, one bucket per sensitive value.
-pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Groups> {
+/// Refuses buckets from which no diverse groups can be made; answers with the number of records.
+pub fn diverse(buckets: &[Vec<u32>], l: u64) -> Result<u64> {
     let records: u64 = buckets.iter().map(|bucket| bucket.len() as u64).sum();
     let most = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
     if records == 0 || !eligible(most, records, l) {
@@ -73,6 +73,12 @@ pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Grou
         ))
         .help("withhold records first: --suppression r-suppression:l=…, or [suppression]"));
     }
+    Ok(records)
+}
+
+/// Divides records into groups. `buckets` hold whatever stands for a record, one bucket per sensitive value.
+pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Groups> {
+    let records = diverse(&buckets, l)?;
     buckets.iter_mut().for_each(|bucket| dice.shuffle(bucket));
     // Fullest first, ties by a fresh draw.
     let mut fullest: BinaryHeap<(usize, u64, usize)> = BinaryHeap::new();

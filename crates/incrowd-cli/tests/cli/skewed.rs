@@ -102,7 +102,8 @@ fn a_second_release_in_another_way_is_refused_or_logged() {
     made(&room, "--suppression r-suppression:l=3");
     for other in ["r-suppression:l=2", "safe-d:l=3", "r-suppression:l=3,complete_level=false"] {
         // Other quasi-identifiers do not make it another table.
-        let done = room.run(&format!("{TYPED} -o b.csv --quasi age --suppression {other}")).exits(1);
+        let done =
+            room.run(&format!("{} -o b.csv --suppression {other}", TYPED.replace("age,zip", "age"))).exits(1);
         done.says(&["released before with other parameters", "--again"]);
         assert!(!room.path().join("b.csv").exists());
     }
@@ -234,7 +235,9 @@ fn missing_sensitive_values_are_no_value_unless_kept() {
         BTreeMap::from([("flu", 20), ("cold", 20), ("gout", 20)].map(|(d, n)| (d.to_owned(), n)))
     );
     // Kept, it is one value among the others, here the dominant one.
-    let kept = made(&room, "--on-missing keep --suppression safe-d:l=3 --suppression-key other.key");
+    let typed = TYPED.replace("my.key", "other.key");
+    room.does(&format!("{typed} -o out.csv --on-missing keep --suppression safe-d:l=3"));
+    let kept = diseases(&room, "out.csv");
     assert_eq!(kept.values().copied().collect::<Vec<_>>(), [20, 20, 20, 20]);
 }
 
@@ -297,7 +300,7 @@ fn the_adversary_is_told_the_size_or_asks_for_it() {
         .prints(&["what the method aims at, 1/l; not guaranteed"]);
     // Everybody at the top has a chance of one in three at least.
     room.run("attack out.csv --only eligibility --original-size 180 --limit eligibility=0.1").exits(1);
-    room.does("attack out.csv --only eligibility --original-size 160").prints(&["not run  eligibility"]);
+    room.does("attack out.csv --only eligibility --original-size 20").prints(&["not run  eligibility"]);
     // Of the lower bound it is known for sure if one value stands alone at the top.
     room.write("b.csv", table(&[("flu", 20), ("cold", 15), ("gout", 15), ("hiv", 10)]));
     let typed = "attack b.csv --quasi age,zip --sensitive disease --only eligibility --original-size 90";
@@ -308,13 +311,10 @@ fn the_adversary_is_told_the_size_or_asks_for_it() {
 #[test]
 fn anatomy_publishes_two_tables_that_verify_together() {
     let room = room(SKEWED);
-    let typed = format!("{TYPED} -o out.csv --algorithm anatomy --set l=3").replace("--order sorted ", "");
-    room.run(&typed).exits(1).says(&["more frequent than one record in 3", "--suppression"]);
-    let suppressed = format!("{typed} --suppression r-suppression:l=3 --suppression-key my.key").replacen(
-        "--suppression-key my.key ",
-        "",
-        1,
-    );
+    let typed =
+        "anonymize people.csv --quasi age,zip --sensitive disease -o out.csv --algorithm anatomy --set l=3";
+    room.refuses(typed).exits(1).says(&["more frequent than one record in 3", "--suppression"]);
+    let suppressed = format!("{typed} --suppression r-suppression:l=3 --suppression-key my.key");
     room.does(&suppressed).prints(&[
         "l-diversity(kind=frequency, l=3, on=disease)",
         "holds",

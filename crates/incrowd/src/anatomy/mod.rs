@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use incrowd_audit::tally;
 use incrowd_core::{Error, Folded, Params, Progress, Result, Role, Value};
 use incrowd_engine::{Engine, Pending};
-use incrowd_recode::anatomy::{CARD, group};
+use incrowd_recode::anatomy::{CARD, diverse, group};
 
 use crate::job::{AlgorithmJob, Job};
 use crate::linked::{self, LinkedFile, files_json};
@@ -63,12 +63,14 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let domains = setup.encode(folded.clone(), &engine)?.into_quasi();
 
     progress.step("grouping", None);
+    let (spec, column) = tables::sensitive_column(&setup, &on)?;
+    let (order, buckets) = tables::buckets(&folded, column, spec);
+    // Said before a key is made for nothing.
+    diverse(&buckets, l).map_err(|e| e.within("algorithm"))?;
     let secret = match &held {
         Some(held) => held.secret(),
         None => suppression::own_secret(&job)?,
     };
-    let (spec, column) = tables::sensitive_column(&setup, &on)?;
-    let (order, buckets) = tables::buckets(&folded, column, spec);
     let mut dice = secret.derive([&b"anatomy"[..], &tables::content(&folded, &order, &secret)]).dice();
     let groups = group(buckets, l, &mut dice).map_err(|e| e.within("algorithm"))?;
 
