@@ -370,7 +370,8 @@ type Point = (String, [Cost; 3]);
 fn sweeps(options: &Options) -> Result<(), String> {
     let microdata = options.microdata;
     for algorithm in ["mondrian", "top-down"] {
-        let mut sums: Vec<(&str, Vec<(String, [Vec<Cost>; 3])>)> = Vec::new();
+        type Costs = Vec<(String, [Vec<Cost>; 3])>;
+        let mut sums: Vec<(&str, Costs)> = Vec::new();
         for seed in 1..=options.sweep_seeds {
             let people = People::skewed(100 * microdata, seed)?;
             let domains = people.domains(100 * microdata);

@@ -10,6 +10,7 @@ mod optimized;
 mod plain;
 mod profile;
 mod sensitive;
+mod skewed;
 mod speed;
 mod task;
 
@@ -50,12 +51,20 @@ const BENCHES: &[Bench] = &[
          [--data DIR]",
         |args| join::Options::new(|name| args.text(name)).and_then(|options| join::run(&options)),
     ),
+    (
+        "skewed",
+        "[--samples 3000] [--svg DIR] [--data DIR] [--rows 10000000] [--rounds 3] [--dir DIR]",
+        |args| skewed::Options::new(|name| args.text(name)).and_then(|options| skewed::run(&options)),
+    ),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];
 
 /// Single measurements in a process of their own, so that its peak memory is its own.
-const PARTS: &[Bench] =
-    &[("task", "", |args| task::run(args.rest())), ("join-task", "", |args| join::task(args.rest()))];
+const PARTS: &[Bench] = &[
+    ("task", "", |args| task::run(args.rest())),
+    ("join-task", "", |args| join::task(args.rest())),
+    ("skewed-task", "", |args| skewed::task(args.rest())),
+];
 
 fn main() -> ExitCode {
     let args = Args::new(std::env::args().skip(1).collect());

@@ -6,6 +6,7 @@
 pub mod attack;
 mod classes;
 mod cover;
+pub mod eligibility;
 mod group;
 pub mod joined;
 mod original;

@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Write a job file for a table, with the reasons as comments; it runs as it is
     #[command(after_long_help = INIT_EXAMPLES)]
     Init(InitArgs),
+    /// Publish a sequence of batches, each under the same rules, and say what they tell together
+    #[command(after_long_help = BATCHES_EXAMPLES)]
+    Batches(BatchesArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
@@ -129,6 +132,13 @@ Examples:
   incrowd init people.csv
   incrowd init people.csv -o people.toml -k 10 --sensitive disease
   incrowd anonymize people.toml";
+
+const BATCHES_EXAMPLES: &str = "\
+Examples:
+  incrowd batches day-*.csv --job job.toml --dir releases
+  incrowd batches week-1.csv week-2.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=6 --dir releases
+
+The exit code is 1 if a batch could not be published.";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -300,6 +310,34 @@ pub(crate) struct AnonymizeArgs {
     /// Whether surplus external people are left out: off (the default), or greedy, which tells who is in the table
     #[arg(long, value_name = "WHAT", help_heading = "External table")]
     pub(crate) trim: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) suppression: SuppressionArgs,
+}
+
+/// Sensitive values too frequent to be published diversely.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SuppressionArgs {
+    /// Withhold records first: r-suppression:l=6,on=disease, safe-d, unsafe-d or cheaper (see `incrowd explain`)
+    #[arg(long, value_name = "METHOD", help_heading = "Skewed sensitive values")]
+    pub(crate) suppression: Option<String>,
+
+    /// The secret key the draws follow from, made if it is not there [default: in the user's configuration directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Skewed sensitive values")]
+    pub(crate) suppression_key: Option<PathBuf>,
+
+    /// A seed instead of the key: the release is stamped as a test
+    #[arg(
+        long,
+        value_name = "SEED",
+        help_heading = "Skewed sensitive values",
+        conflicts_with = "suppression_key"
+    )]
+    pub(crate) suppression_seed: Option<u64>,
+
+    /// Make a second release of a table that was released in another way, and log it
+    #[arg(long, help_heading = "Skewed sensitive values")]
+    pub(crate) again: bool,
 }
 
 #[derive(Debug, Args)]
@@ -314,17 +352,14 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) models: ModelArgs,
 
-    /// The table the release was made from, for plain-k-anonymity [default: the input of --job]
+    /// The table the release was made from: for plain-k-anonymity [default: the input of --job], and with --external to ask
+    /// whether the rows of a k-join-anonymous release are people of both tables and everybody is among them
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
     pub(crate) original: Option<PathBuf>,
 
     /// The manifest, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) manifest: Option<PathBuf>,
-
-    /// The table a k-join-anonymous release was made from: are its rows people of both tables, and is everybody among them?
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table")]
-    pub(crate) original: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) external: ExternalArgs,
@@ -407,7 +442,8 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_name = "RELEASE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
     pub(crate) second: Option<PathBuf>,
 
-    /// The table the release was made from, for attacks on outliers [default: the input of --job]
+    /// The table the release was made from, for attacks on outliers [default: the input of --job], and for an adversary who
+    /// knows the counts of its sensitive values but not whose they are
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
     pub(crate) original: Option<PathBuf>,
 
@@ -418,6 +454,14 @@ pub(crate) struct AttackArgs {
     /// How near a guess of a number must come: income=500, or income=5% of the guess; may be repeated
     #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
     pub(crate) epsilon: Vec<String>,
+
+    /// How records were withheld, if the manifest does not say: r-suppression:l=6,on=disease
+    #[arg(long, value_name = "METHOD", help_heading = "The adversary")]
+    pub(crate) suppression: Option<String>,
+
+    /// How many records the table had before some were withheld
+    #[arg(long, value_name = "N", help_heading = "The adversary", conflicts_with = "original")]
+    pub(crate) original_size: Option<u64>,
 
     /// The attacks to run [default: all that apply]
     #[arg(long, value_name = "ATTACKS", value_delimiter = ',', help_heading = "Judging")]
@@ -630,4 +674,28 @@ pub(crate) struct InitArgs {
     /// Columns to leave out, whatever the profile thinks
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
     pub(crate) drop: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchesArgs {
+    /// The batches, one table each, in their order
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
+    pub(crate) tables: Vec<PathBuf>,
+
+    /// Where the releases go
+    #[arg(long, value_name = "DIR", default_value = "releases", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+
+    /// Also join each release with the one before it, as if people were in both
+    #[arg(long)]
+    pub(crate) same_people: bool,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) models: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) suppression: SuppressionArgs,
 }

@@ -7,11 +7,13 @@ use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
     self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing, Order, Output,
-    PopulationJob, Publish, RoleName, Suppressed, Trim,
+    PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
 };
 use incrowd::{Error, Result, Value};
 
-use crate::args::{AnonymizeArgs, ExternalArgs, ModelArgs, TableArgs, VerifyArgs};
+use crate::args::{
+    AnonymizeArgs, BatchesArgs, ExternalArgs, ModelArgs, SuppressionArgs, TableArgs, VerifyArgs,
+};
 use crate::failure::Failure;
 
 /// A job and the file it came from, so that errors can point into it.
@@ -216,7 +218,13 @@ impl Typed {
             typed.job.algorithm.name.clone_from(name);
         }
         let known = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == typed.job.algorithm.name);
-        for (name, value) in values("--set", &args.set, known.map_or(&[], |card| card.params))? {
+        let anatomy = &incrowd::recode::anatomy::CARD;
+        let known = match known {
+            Some(card) => card.params,
+            None if typed.job.algorithm.name == anatomy.name => anatomy.params,
+            None => &[],
+        };
+        for (name, value) in values("--set", &args.set, known)? {
             let params = &mut typed.job.algorithm.params;
             params.retain(|(n, _)| *n != name);
             params.push((name, value));
@@ -234,6 +242,7 @@ impl Typed {
         if let Some(path) = &args.output {
             typed.job.write_to(path.clone());
         }
+        typed.suppression(&args.suppression)?;
         let job_file = jobs.first().copied().or(args.table.job.as_ref());
         let same =
             |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
@@ -323,6 +332,41 @@ impl Typed {
         Ok(())
     }
 
+    /// The rules for batches; the tables are not the job's.
+    pub(crate) fn batches(args: &BatchesArgs) -> Result<Typed, Failure> {
+        let mut typed = Typed::new(&args.table)?;
+        typed.models(&args.models)?;
+        typed.suppression(&args.suppression)?;
+        Ok(typed)
+    }
+
+    /// What is withheld first. A typed method replaces that of the job file; key and seed go with either.
+    fn suppression(&mut self, args: &SuppressionArgs) -> Result<()> {
+        if let Some(text) = &args.suppression {
+            self.replaced.push("suppression".into());
+            let (name, params) = method(text)?;
+            let kept = self.job.suppression.take().unwrap_or_default();
+            self.job.suppression = Some(SuppressionJob { name, params, ..kept });
+        }
+        match &mut self.job.suppression {
+            Some(suppression) => {
+                if args.suppression_key.is_some() {
+                    (suppression.key, suppression.seed) = (args.suppression_key.clone(), None);
+                }
+                if args.suppression_seed.is_some() {
+                    (suppression.seed, suppression.key) = (args.suppression_seed, None);
+                }
+                suppression.again |= args.again;
+                Ok(())
+            }
+            None if args.suppression_key.is_some() || args.suppression_seed.is_some() || args.again => {
+                Err(Error::job("--suppression-key, --suppression-seed and --again need a suppression")
+                    .help("add --suppression r-suppression:l=6"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but
     /// where its manifest is does.
     pub(crate) fn judge_release(&mut self, table: &TableArgs, manifest: Option<&PathBuf>) {
@@ -343,6 +387,14 @@ pub(crate) fn model_params(flag: &str, name: &str, params: &str) -> Result<Vec<(
     let known = incrowd::model::MODELS.iter().find(|card| card.name == name);
     let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
     values(flag, &split_params(params), known)
+}
+
+/// Reads `r-suppression:l=6,on=disease`.
+pub(crate) fn method(text: &str) -> Result<(String, Vec<(String, Value)>)> {
+    let (name, params) = text.split_once(':').unwrap_or((text, ""));
+    let known = incrowd::recode::suppression::SUPPRESSIONS.iter().find(|card| card.name == name);
+    let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
+    Ok((name.to_owned(), values("--suppression", &split_params(params), known)?))
 }
 
 /// Where the manifest of a release to be judged is, if that is stated.

@@ -49,6 +49,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Demo(args) => commands::demo::run(args, talk),
         Command::Profile(args) => commands::profile::run(args, talk),
         Command::Init(args) => commands::init::run(args, talk),
+        Command::Batches(args) => commands::batches::run(args, talk),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

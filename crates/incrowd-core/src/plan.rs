@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
+use crate::withheld::Withheld;
 
 /// A partition with its published cells.
 #[derive(Clone)]
@@ -15,6 +16,7 @@ pub struct Plan<'a> {
     partition: &'a Partition,
     labels: Vec<Vec<String>>,
     of_group: Vec<u32>,
+    withheld: Option<&'a Withheld>,
 }
 
 // Cells must not reach logs.
@@ -61,7 +63,18 @@ impl<'a> Plan<'a> {
             }
             labels.push(texts.list);
         }
-        Plan { dataset, partition, labels, of_group }
+        Plan { dataset, partition, labels, of_group, withheld: None }
+    }
+
+    /// The plan for a table from which records were taken after it was folded.
+    #[must_use]
+    pub fn withholding(self, withheld: Option<&'a Withheld>) -> Plan<'a> {
+        Plan { withheld, ..self }
+    }
+
+    /// What was taken out of the fold before the plan was made. Rows are then those that are left.
+    pub fn withheld(&self) -> Option<&'a Withheld> {
+        self.withheld
     }
 
     /// The table the plan is for.

@@ -11,6 +11,7 @@ mod copy;
 mod embedded;
 mod emit;
 mod fold;
+mod holdback;
 mod intern;
 mod join;
 mod lines;
@@ -101,7 +102,8 @@ pub trait Engine {
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded>;
 
     /// Writes the records as the plan says. The plan must be for the table of the last fold, its rows in the order of
-    /// that fold. On success published and suppressed records add up to the weights of the fold.
+    /// that fold, those apart that it withholds. On success published and suppressed records add up to the weights of the
+    /// plan's table.
     fn apply(
         &mut self,
         plan: &Plan<'_>,

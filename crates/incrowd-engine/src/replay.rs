@@ -14,6 +14,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::cells::{Cells, published, ranks};
 use crate::emit::while_writing;
 use crate::fold::RowIndex;
+use crate::holdback::{Fate, Holdback};
 use crate::order::generator;
 use crate::pending::write_failed;
 use crate::shares::Shares;
@@ -80,6 +81,7 @@ struct Replayer<'a> {
     buckets: &'a [Mutex<Bucket>],
     directory: &'a Path,
     routing: Routing<'a>,
+    holdback: &'a Holdback<'a>,
     shares: &'a Shares,
     rng: ChaCha20Rng,
     stage: Vec<Vec<u8>>,
@@ -110,6 +112,11 @@ impl Replayer<'_> {
             return Ok(());
         }
         let row = self.index.row(&self.codes).ok_or(CHANGED)?;
+        let row = match self.holdback.draw(row, &mut self.rng) {
+            Fate::Row(row) => row,
+            Fate::Withheld => return Ok(()),
+            Fate::Unknown => return Err(CHANGED.to_owned()),
+        };
         let row = self.shares.draw(row, &mut self.rng).ok_or(CHANGED)?;
         if self.plan.partition().group(row as usize).is_none() {
             self.suppressed += 1;
@@ -213,6 +220,7 @@ pub(crate) fn replay(
     let ranks = (output.order == Order::Sorted).then(|| ranks(plan));
     let bucket_of = ranks.as_ref().map(|ranks| even_buckets(ranks, &published(plan), bucket_count));
     let shares = Shares::new(plan);
+    let holdback = Holdback::new(plan);
     let worker = || Replayer {
         index,
         plan,
@@ -225,6 +233,7 @@ pub(crate) fn replay(
             Some(bucket_of) => Routing::ByRow(bucket_of),
             None => Routing::AtRandom(Box::new(generator())),
         },
+        holdback: &holdback,
         shares: &shares,
         rng: generator(),
         stage: vec![Vec::new(); bucket_count],
@@ -237,6 +246,7 @@ pub(crate) fn replay(
     let reset = || {
         buckets.iter().for_each(|b| *b.lock().expect("no worker is left") = Bucket::default());
         shares.reset(plan);
+        holdback.reset(plan);
     };
     let mut scan = source.scan(&wanted, worker, &silent, reset)?;
     let (mut written, mut suppressed) = (0, 0);
@@ -248,6 +258,9 @@ pub(crate) fn replay(
         }
     }
     drop(scan);
+    if !holdback.complete() {
+        return Err(Error::input("the input changed while it was read"));
+    }
     let cells = Cells::new(plan, output, renderer);
     let mut rng = generator();
     while_writing(sink, |send| {

@@ -6,6 +6,7 @@
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod anatomy;
 pub mod expansion;
 pub mod full_domain;
 pub mod join;
@@ -13,6 +14,7 @@ pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
 pub mod suppress;
+pub mod suppression;
 pub mod top_down;
 
 use std::fmt::Debug;

@@ -28,7 +28,9 @@
 pub mod job;
 pub mod profile;
 
+mod anatomy;
 mod attack;
+mod batches;
 mod expansion;
 mod external;
 mod grid;
@@ -40,13 +42,15 @@ mod pipeline;
 mod release;
 mod search;
 mod setup;
+mod suppression;
 mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use batches::{Batch, BatchesReport, batches};
 pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Judgement, Verification, risk, utility};
+pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
@@ -57,6 +61,7 @@ pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_counts, column_values};
+pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
 pub use verify::{Checked, verify, verify_joined, with_roles_of_manifest};
 

@@ -22,6 +22,7 @@ use crate::manifest::{Manifest, Records, default_path};
 use crate::release::{Beside, Release};
 use crate::search::{levels_json, search_json, trials_json};
 use crate::setup::{self, Setup};
+use crate::suppression::{self, SuppressionReport};
 
 /// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub struct Report {
     pub expansion: Option<ExpansionReport>,
     /// What only the publisher can know of a release with people of an external table.
     pub joined: Option<JoinReport>,
+    /// What was withheld before anything else.
+    pub suppression: Option<SuppressionReport>,
 }
 
 impl Report {
@@ -55,16 +58,26 @@ impl Report {
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.content.clone();
         if let Some(search) = &self.search {
-            answer["private"] = json!({ "search": search_json(search) });
+            answer["private"]["search"] = search_json(search);
+        }
+        if let Some(suppression) = &self.suppression {
+            answer["private"]["suppression"] = suppression.to_json();
+            let Records { read, dropped_missing, suppressed, published } = self.records;
+            answer["private"]["records"] = json!({
+                "read": read,
+                "dropped_missing": dropped_missing,
+                "suppressed": suppressed,
+                "published": published,
+            });
         }
         if let Some(trials) = &self.trials {
-            answer["private"] = json!({ "trials": trials_json(trials) });
+            answer["private"]["trials"] = trials_json(trials);
         }
         if let Some(expansion) = &self.expansion {
-            answer["private"] = json!({ "expansion": expansion_json(expansion) });
+            answer["private"]["expansion"] = expansion_json(expansion);
         }
         if let Some(joined) = &self.joined {
-            answer["private"] = json!({ "join": joined.to_json() });
+            answer["private"]["join"] = joined.to_json();
         }
         answer
     }
@@ -75,6 +88,9 @@ impl Report {
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     if let Some(external) = &job.external {
         return crate::external::anonymize(job, external, progress);
+    }
+    if job.algorithm.name == incrowd_recode::anatomy::CARD.name {
+        return crate::anatomy::anonymize(job, progress);
     }
     let mut engine = setup::open(&job.input)?;
     let mut setup = Setup::new(job, engine.columns())?;
@@ -93,6 +109,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
     let missing: Vec<(String, u64)> = missing.filter(|(_, records)| *records > 0).collect();
 
+    let (folded, mut held) = suppression::withhold(job, &setup, folded, progress)?;
     progress.step("encoding", None);
     let data = setup.encode(folded, &engine)?;
     setup.settle(&data);
@@ -119,7 +136,8 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
     let output = Output { columns, order, missing: setup.missing_label().to_owned() };
     progress.step("labelling", None);
-    let plan = Plan::new(&data, &partition);
+    let withheld = held.as_ref().and_then(|held| held.withheld.as_ref());
+    let plan = Plan::new(&data, &partition).withholding(withheld);
     let receipt = engine.apply(&plan, &output, &mut pending, progress)?;
     drop(plan);
     limit(job, receipt.suppressed + starred, data.records())?;
@@ -133,15 +151,21 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let release = Release::new(pending);
     let beside = Beside { population: population.as_ref(), original: original.as_ref() };
-    let release = release.verify(&names, &domains, &setup, beside, receipt, progress)?;
+    let release = release.verify(&names, &domains, &setup, beside, held.as_ref(), receipt, progress)?;
 
     progress.step("publishing", None);
-    let (suppressed, published) = (receipt.suppressed + starred, receipt.published - starred);
+    let withheld = held.as_ref().map_or(0, |held| held.total());
+    let (suppressed, published) = (receipt.suppressed + starred + withheld, receipt.published - starred);
     let records = Records { read, dropped_missing, suppressed, published };
     let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
     let mut manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
     if let Some(levels) = levels {
         manifest.content["algorithm"]["levels"] = levels;
+    }
+    let suppression = release.state.suppression.clone();
+    if let Some(held) = &mut held {
+        held.publish(&mut manifest.content);
+        held.note(&release.state.digest)?;
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
@@ -158,6 +182,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         trials,
         expansion,
         joined,
+        suppression,
     })
 }
 

@@ -9,6 +9,7 @@ use incrowd_engine::{Embedded, Format, Options, Pending, Receipt};
 
 use crate::manifest::Manifest;
 use crate::setup::Setup;
+use crate::suppression::{Held, SuppressionReport};
 
 /// Written, but nobody has looked at it.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct Verified {
     pub(crate) verification: Verification,
     pub(crate) tally: Tally,
     pub(crate) digest: String,
+    pub(crate) suppression: Option<SuppressionReport>,
 }
 
 /// A release that is not yet in place.
@@ -35,12 +37,14 @@ impl Release<Unchecked> {
     }
 
     /// Reads the file back, regroups its cells and judges every promise on them.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn verify(
         self,
         columns: &[String],
         domains: &[Quasi],
         setup: &Setup,
         beside: Beside<'_>,
+        held: Option<&Held>,
         receipt: Receipt,
         progress: &dyn Progress,
     ) -> Result<Release<Verified>> {
@@ -66,6 +70,7 @@ impl Release<Unchecked> {
         let quasi: Vec<ColumnSpec> = setup.schema.quasi().map(|(_, spec)| spec.clone()).collect();
         let sensitive: Vec<SensitiveSpec> = setup.schema.sensitive().map(|(_, spec)| spec.clone()).collect();
         let missing = setup.missing_label();
+        let suppression = held.map(|held| held.judge(setup, &read.folded, missing)).transpose()?;
         let asked = Asked { promises, stated: false };
         let verification = judge(read.folded, &quasi, &sensitive, &asked, beside, missing, progress)?;
         if let Some(broken) = verification.judgements.iter().find(|judgement| !judgement.holds) {
@@ -74,7 +79,7 @@ impl Release<Unchecked> {
                 broken.title
             )));
         }
-        let state = Verified { verification, tally, digest: read.digest };
+        let state = Verified { verification, tally, digest: read.digest, suppression };
         Ok(Release { pending: self.pending, state })
     }
 }
@@ -127,7 +132,7 @@ pub(crate) fn judge(
 }
 
 /// What a release is judged beside, where a promise asks for it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Beside<'a> {
     /// The people the table is a sample of.
     pub(crate) population: Option<&'a Folded>,

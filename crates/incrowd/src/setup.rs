@@ -12,6 +12,8 @@ use incrowd_core::{
 use incrowd_engine::{Content, Embedded, Engine, FoldSpec, Format, Options};
 use incrowd_recode::Method;
 
+use crate::suppression::{self, Planned};
+
 use crate::job::{ColumnJob, DefaultRole, Input, Job, OnMissing, RoleName};
 
 /// A checked job.
@@ -25,6 +27,7 @@ pub struct Setup {
     pub method: Method,
     /// Columns that are not published because the job does not name them.
     pub dropped: Vec<String>,
+    pub(crate) suppression: Option<Planned>,
     missing: Vec<String>,
     keep_missing: bool,
 }
@@ -211,7 +214,9 @@ impl Setup {
             roles.push((name.clone(), role));
         }
         let schema = Schema::new(roles.clone()).map_err(|e| e.at("columns"))?;
-        let promises = promises(job, &schema.sensitive().map(|(name, _)| name).collect::<Vec<_>>())?;
+        let sensitive: Vec<&str> = schema.sensitive().map(|(name, _)| name).collect();
+        let (job, suppression) = suppression::plan(job, &sensitive)?;
+        let promises = promises(&job, &sensitive)?;
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
         let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
@@ -238,7 +243,7 @@ impl Setup {
         }
         let missing = job.input.missing.clone();
         let keep_missing = job.input.on_missing == OnMissing::Keep;
-        Ok(Setup { schema, promises, method, dropped, missing, keep_missing })
+        Ok(Setup { schema, promises, method, dropped, suppression, missing, keep_missing })
     }
 
     /// What the engine folds: the quasi-identifiers, then the sensitive columns.
@@ -376,7 +381,7 @@ impl Setup {
 }
 
 /// Where only categories are published, categories are all that models may see.
-fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
+pub(crate) fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
     if let (Some(Publish::Category), Some(categories)) = (spec.publish, &spec.categories) {
         for text in column.texts.iter_mut().skip(1) {
             // A value without a category stays as it is, and is refused by the model that asks for its category.

@@ -76,6 +76,9 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself"));
     }
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest)) {
+        return crate::anatomy::verify(path, manifest, &job, progress);
+    }
     let sensitive = named(&job, RoleName::Sensitive);
     let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
     let outliers = setup::about_outliers(&promises);

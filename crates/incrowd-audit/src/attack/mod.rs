@@ -6,6 +6,7 @@
 
 mod confidence;
 mod distinguishability;
+mod eligibility;
 mod equijoin;
 mod finding;
 mod homogeneity;
@@ -25,7 +26,7 @@ mod values;
 
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
-pub use scene::{Epsilon, External, JoinScene, Published, Scene};
+pub use scene::{Epsilon, External, JoinScene, Published, Scene, Skewed};
 pub use values::Values;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
@@ -48,6 +49,7 @@ pub const ATTACKS: &[&Card] = &[
     &presence::CARD,
     &trimming::CARD,
     &outside::CARD,
+    &eligibility::CARD,
 ];
 
 /// An attack's entry in the list.

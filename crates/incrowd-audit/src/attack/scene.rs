@@ -10,6 +10,7 @@ use super::journalist::Linked;
 use super::values::Values;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
+use crate::eligibility::Mechanism;
 
 /// A release as its reader has it.
 #[derive(Clone, Debug)]
@@ -122,6 +123,21 @@ impl JoinScene<'_> {
     }
 }
 
+/// What is known of a table from which records were withheld because a sensitive value was too frequent.
+#[derive(Clone, Debug)]
+pub struct Skewed {
+    /// How they were withheld.
+    pub mechanism: Mechanism,
+    /// The sensitive column.
+    pub on: String,
+    /// How many records the table had, if that is known.
+    pub records: Option<u64>,
+    /// Whether everybody is told that.
+    pub size_is_public: bool,
+    /// The counts of its values, if those are known.
+    pub shape: Option<Vec<u64>>,
+}
+
 /// What an adversary has.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
@@ -144,6 +160,8 @@ pub struct Scene<'a> {
     pub joined: Option<JoinScene<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
+    /// What is known of how records were withheld.
+    pub skewed: Option<Skewed>,
     /// The join with the population, which two attacks need.
     pub(super) linked: OnceCell<Option<Linked>>,
 }
@@ -164,6 +182,7 @@ impl<'a> Scene<'a> {
             original: None,
             joined: None,
             epsilon: BTreeMap::new(),
+            skewed: None,
             linked: OnceCell::new(),
         }
     }

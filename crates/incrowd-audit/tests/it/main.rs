@@ -4,6 +4,7 @@ mod attack;
 mod common;
 mod corruption;
 mod cover;
+mod eligibility;
 mod plain;
 mod sensitive;
 mod twin;

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
             || report.trials.is_some()
             || report.expansion.is_some()
             || report.joined.is_some()
+            || report.suppression.is_some()
         {
             say!("may be published\n");
         }
@@ -44,6 +45,9 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         }
         if let Some(joined) = &report.joined {
             super::join_print::print_private(joined);
+        }
+        if let Some(suppression) = &report.suppression {
+            super::suppression_print::print(&report, suppression);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -75,12 +79,14 @@ pub(crate) fn print(report: &Report, path: &str) {
         say!("release  {path}   {rows} people of both tables in {groups}");
         super::join_print::print_public(report, joined);
     } else {
-        say!(
-            "release  {path}   {} of {} records in {}",
-            thousands(records.published),
-            thousands(records.read),
-            groups(report.verification.groups)
-        );
+        // Where records are withheld, how many were read is not for everybody.
+        let read = report.manifest.content["records"]["read"].as_u64();
+        let of = read.map_or_else(String::new, |read| format!("of {} ", thousands(read)));
+        let groups = groups(report.verification.groups);
+        say!("release  {path}   {} {of}records in {groups}", thousands(records.published));
+    }
+    if let Some(about) = report.manifest.content["test"].as_str() {
+        say!("         TEST, not for publication: {about}");
     }
     if records.dropped_missing > 0 {
         let columns: Vec<String> =
@@ -91,7 +97,7 @@ pub(crate) fn print(report: &Report, path: &str) {
             columns.join(", ")
         );
     }
-    if records.suppressed > 0 {
+    if records.suppressed > 0 && report.suppression.is_none() {
         let content = &report.manifest.content["job"];
         let way = if content["suppressed"] == "star" { ", published as *" } else { "" };
         let limit = content["suppression_limit"].as_f64().unwrap_or(0.0);

@@ -32,6 +32,9 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,
         epsilon: args.epsilon.iter().map(|text| epsilon(text)).collect::<Result<_>>()?,
         outliers: args.outliers.as_ref().map_or_else(|| Ok(Vec::new()), |text| outlier_params(text))?,
+        suppression: args.suppression.as_deref().map(crate::flags::method).transpose()?,
+        original_size: args.original_size,
+        original: args.original.clone(),
     };
     let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if let Some(path) = &args.details {
@@ -52,9 +55,8 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
 fn spare_inputs(args: &AttackArgs) -> Result<()> {
     let place = |path: &PathBuf| path.canonicalize().ok();
     let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let read =
-        read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()]);
-    let read = read.flatten();
+    let also = [args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()];
+    let read = read.into_iter().chain(also).flatten();
     let details = args.details.as_ref().and_then(place);
     if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
         return Err(
@@ -121,12 +123,17 @@ fn print(report: &AttackReport, path: &str) {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
         say!("not run  {}{column}: {}", skipped.attack, skipped.why);
     }
+    print_limits(report.of(false));
     let private: Vec<&Attacked> = report.of(true).collect();
     if !private.is_empty() {
-        say!("\nfor the data owner only\n");
+        say!("\nfor the data owner only: this follows from what is not published\n");
         section(&private);
+        print_limits(private.into_iter());
     }
-    for attacked in &report.attacked {
+}
+
+fn print_limits<'a>(attacked: impl Iterator<Item = &'a Attacked>) {
+    for attacked in attacked {
         for limit in &attacked.limits {
             let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };

@@ -97,8 +97,30 @@ fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
     });
+    let anatomy = [&incrowd::recode::anatomy::CARD].into_iter().map(|c| Entry {
+        kind: "algorithm",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: c.params,
+        better: None,
+    });
+    let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
+        kind: "suppression",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: c.params,
+        better: None,
+    });
     models
         .chain(algorithms)
+        .chain(anatomy)
+        .chain(suppressions)
         .chain(metrics)
         .chain(utilities)
         .chain(attacks)
@@ -114,7 +136,7 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
             talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
-                say!("{:<10} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
+                say!("{:<11} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
             }
         }
         return Ok(ExitCode::SUCCESS);

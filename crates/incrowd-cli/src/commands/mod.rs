@@ -2,6 +2,7 @@
 
 pub(crate) mod anonymize;
 pub(crate) mod attack;
+pub(crate) mod batches;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod expansion_print;
@@ -13,5 +14,6 @@ pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;
 mod search_print;
+mod suppression_print;
 mod trials_print;
 pub(crate) mod verify;

@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "",
     "anonymize",
     "verify",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 14] = [
     "profile",
     "init",
     "attack",
+    "batches",
 ];
 
 #[test]

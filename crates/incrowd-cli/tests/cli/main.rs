@@ -22,6 +22,7 @@ mod models;
 mod order;
 mod outliers;
 mod profile;
+mod skewed;
 mod verify;
 
 #[cfg(unix)]

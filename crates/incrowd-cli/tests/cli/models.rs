@@ -30,6 +30,7 @@ const KEPT: &[(&str, &str, &str)] = &[
     ("l-diversity:l=2,on=disease", "l-diversity:l=5,on=disease", ""),
     ("l-diversity:l=2,kind=entropy,on=disease", "l-diversity:l=5,kind=entropy,on=disease", ""),
     ("l-diversity:l=2,kind=recursive,c=3,on=disease", "l-diversity:l=5,kind=recursive,c=3,on=disease", ""),
+    ("l-diversity:l=2,kind=frequency,on=disease", "l-diversity:l=5,kind=frequency,on=disease", ""),
     ("t-closeness:t=0.5,on=disease", "t-closeness:t=0.001,on=disease", ""),
     ("t-closeness:t=0.5,distance=ordered,on=income", "t-closeness:t=0.001,distance=ordered,on=income", ""),
     (

@@ -108,6 +108,8 @@ impl Room {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_incrowd"));
         command.current_dir(self.path()).env("LC_ALL", "C.UTF-8");
+        // Keys are made in this room, not where the one who runs the tests keeps theirs.
+        command.env("XDG_CONFIG_HOME", self.path().join("config"));
         for setting in ["NO_GRAPHICS", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS"] {
             command.env_remove(setting);
         }

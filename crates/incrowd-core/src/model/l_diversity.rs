@@ -1,4 +1,4 @@
-//! l-diversity: distinct, entropy and recursive.
+//! l-diversity: distinct, entropy, recursive and by frequency.
 //!
 //! Paper: `machanavajjhala2007`, Definitions 4.1 (entropy) and 4.2 (recursive) as printed there; distinct is the reading
 //! of "at least l well represented values" that only counts them. With the counts of a group's values in descending order
@@ -6,6 +6,7 @@
 //! - distinct: m ≥ l
 //! - entropy: −Σ (rᵢ/n) ln(rᵢ/n) ≥ ln l
 //! - recursive: r₁ < c · (r_l + … + r_m)
+//! - frequency: r₁ · l ≤ n, the form of `xiao2006` and `xu2010`
 //!
 //! Where we differ: two spellings of one number are one value. Entropy is decided by logarithms with an error bound; where
 //! the bound does not decide, n^n = l^n · Πrᵢ^rᵢ is tested on prime factors, and what is neither equal nor clearly
@@ -15,6 +16,7 @@ use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
+use crate::eligibility::eligible;
 use crate::error::{Error, Result};
 use crate::exact::Decimal;
 use crate::group::GroupSummary;
@@ -24,12 +26,13 @@ pub(super) const CARD: Card = Card {
     name: "l-diversity",
     paper: "machanavajjhala2007",
     promise: "Every group has at least l well represented values of the sensitive column: l different ones (distinct), an \
-              entropy of at least ln l (entropy), or a most frequent value that is less than c times the l-th and rarer \
-              ones together (recursive).",
+              entropy of at least ln l (entropy), a most frequent value that is less than c times the l-th and rarer ones \
+              together (recursive), or none that more than one record in l has (frequency).",
     limits: "Values that differ may mean nearly the same (three stomach diseases, salaries of 3000 and 3100), and a group \
              may be far from the whole table: with distinct diversity a value may hold 99 of 100 records. It knows nothing \
-             of what an adversary knows about a person beforehand. Entropy diversity needs a table that is itself diverse: \
-             a value that most records share makes it unreachable.",
+             of what an adversary knows about a person beforehand. Entropy and frequency need a table that is itself \
+             diverse: a value that most records share makes them unreachable, unless records are withheld first \
+             (r-suppression).",
     params: &[
         Param {
             name: "l",
@@ -39,7 +42,7 @@ pub(super) const CARD: Card = Card {
         },
         Param {
             name: "kind",
-            kind: ParamKind::Choice(&["distinct", "entropy", "recursive"]),
+            kind: ParamKind::Choice(&["distinct", "entropy", "recursive", "frequency"]),
             default: Some("distinct"),
             about: "what well represented means",
         },
@@ -61,6 +64,7 @@ pub(super) const CARD: Card = Card {
             }
             (_, Some(_)) => return Err(Error::job("`c` goes with kind = \"recursive\" only").at("c")),
             ("entropy", None) => Kind::Entropy,
+            ("frequency", None) => Kind::Frequency,
             _ => Kind::Distinct,
         };
         Ok(Box::new(LDiversity { l: params.count("l"), kind, on: params.word("on").to_owned() }))
@@ -72,6 +76,7 @@ enum Kind {
     Distinct,
     Entropy,
     Recursive { c: f64, exact: Decimal },
+    Frequency,
 }
 
 #[derive(Debug)]
@@ -109,6 +114,12 @@ impl BoundModel for Bound {
             Kind::Entropy => {
                 let (effective, holds) = entropy(&counts, group.records, self.l);
                 Verdict::at_least("least entropy, as a number of values,", effective, need, holds)
+            }
+            Kind::Frequency => {
+                let most = counts.iter().copied().max().unwrap_or(0);
+                let share = most as f64 / group.records.max(1) as f64;
+                let holds = eligible(most, group.records, self.l);
+                Verdict::at_most("greatest share of a value", share, 1.0 / need, holds)
             }
             Kind::Recursive { c, exact } => {
                 counts.sort_unstable_by(|a, b| b.cmp(a));

@@ -3,6 +3,7 @@
 mod joined;
 mod private;
 mod report;
+mod skewed;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,12 @@ pub struct AttackRequest {
     /// What an outlier is, as parameters of plain-k-anonymity; where nothing is said, the promises of the release are asked.
     /// The original table is `job.original`.
     pub outliers: Vec<(String, Value)>,
+    /// How records were withheld, if the manifest does not say: a method with its parameters.
+    pub suppression: Option<(String, Vec<(String, Value)>)>,
+    /// How many records the table had, where the manifest does not say.
+    pub original_size: Option<u64>,
+    /// The table the release was made of, for an adversary who knows its counts.
+    pub original: Option<PathBuf>,
 }
 
 /// A number that must not be exceeded.
@@ -86,7 +93,20 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         let quasi = (quasi.as_slice(), sensitive.as_slice());
         return joined::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
     }
-    let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
+    let anatomy = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest));
+    let (release, quasi) = match anatomy {
+        // Two linked tables are one: the group is all that links a person with a value.
+        Some(_) if joins => {
+            return Err(Error::job(
+                "two linked tables have exact quasi-identifiers: whoever has another table finds everybody",
+            )
+            .help("attack them without --population, --external and --second"));
+        }
+        Some(manifest) => {
+            (crate::anatomy::published(path, manifest, &job, progress)?, vec![crate::anatomy::GROUP])
+        }
+        None => (reading.release(path, &quasi, &sensitive, manifest.is_some())?, quasi),
+    };
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
     let population = job
         .population
@@ -115,6 +135,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     scene.original = original.as_ref().map(|data| (data, settings.as_slice()));
     scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
     scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
+    scene.skewed = skewed::skewed(request, &job, manifest.as_ref(), &sensitive, progress)?;
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);

@@ -102,6 +102,7 @@ pub(crate) fn anonymize(job: &Job, rules: &ExternalJob, progress: &dyn Progress)
         trials: None,
         expansion: None,
         joined: Some(report),
+        suppression: None,
     })
 }
 

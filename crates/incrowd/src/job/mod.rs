@@ -44,6 +44,8 @@ pub struct Job {
     pub original: Vec<PathBuf>,
     /// People of another table who stand beside those of the table: the release is then k-join-anonymous.
     pub external: Option<ExternalJob>,
+    /// What is withheld before anything else, because a sensitive value is too frequent.
+    pub suppression: Option<SuppressionJob>,
 }
 
 impl Job {
@@ -235,4 +237,19 @@ impl Default for AlgorithmJob {
             suppressed: Suppressed::default(),
         }
     }
+}
+
+/// The table `[suppression]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SuppressionJob {
+    /// The method's name.
+    pub name: String,
+    /// Its parameters as given, in the order written.
+    pub params: Vec<(String, Value)>,
+    /// The file of the secret key, if not that in the user's configuration directory. The ledger lies beside it.
+    pub key: Option<PathBuf>,
+    /// A stated seed instead of the key. The release is then stamped as a test.
+    pub seed: Option<u64>,
+    /// Whether a second release of the same table is made all the same, and logged.
+    pub again: bool,
 }

@@ -8,6 +8,7 @@ use toml::de::DeValue;
 use super::reader::{Entry, Read, Table};
 use super::{
     AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output, PopulationJob, Suppressed,
+    SuppressionJob,
 };
 use super::{columns, external, files};
 
@@ -23,12 +24,22 @@ pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
             "population" => job.population = Some(population(&entry.table("a table")?, base)?),
             "algorithm" => job.algorithm = algorithm(&entry.table("a table")?)?,
             "external" => job.external = Some(external::external(&entry.table("a table")?, base)?),
+            "suppression" => job.suppression = Some(suppression(&entry.table("a table")?, base)?),
             _ => {
                 let what = match entry.value() {
                     DeValue::Table(_) => format!("unknown table [{}]", entry.key),
                     _ => format!("unknown key `{}` outside of any table", entry.key),
                 };
-                let known = ["input", "output", "columns", "models", "population", "algorithm", "external"];
+                let known = [
+                    "input",
+                    "output",
+                    "columns",
+                    "models",
+                    "population",
+                    "algorithm",
+                    "external",
+                    "suppression",
+                ];
                 return Err(entry.refuse_key(Error::job(what).help_near(entry.key, known)));
             }
         }
@@ -136,6 +147,22 @@ fn algorithm(table: &Table<'_>) -> Read<AlgorithmJob> {
     }
     algorithm.params = params(table, &["name", "suppression_limit", "suppressed"])?;
     Ok(algorithm)
+}
+
+fn suppression(table: &Table<'_>, base: &Path) -> Read<SuppressionJob> {
+    let name = table.need("name", "name = \"r-suppression\"")?.text()?.to_owned();
+    let seed = table.get("seed").map(|entry| {
+        let seed = entry.integer()?;
+        u64::try_from(seed)
+            .map_err(|_| entry.refuse(entry.cannot_be(&seed.to_string(), "a whole number from 0")))
+    });
+    Ok(SuppressionJob {
+        name,
+        params: params(table, &["name", "key", "seed"])?,
+        key: table.get("key").map(|entry| files::path(entry, base)).transpose()?,
+        seed: seed.transpose()?,
+        again: false,
+    })
 }
 
 /// What is left beside the keys that mean something to every model or algorithm.

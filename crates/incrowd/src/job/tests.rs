@@ -90,6 +90,7 @@ suppression_limit = 0.0
         algorithm: AlgorithmJob::default(),
         external: None,
         original: Vec::new(),
+        suppression: None,
         population: None,
     };
     assert_eq!(file.job, expected);

@@ -33,6 +33,7 @@ const RELEASES: &[(&str, &str, &str)] = &[
     ("l-diversity l=2 kind=recursive c=1", "recursive 2", "occupation"),
     ("l-diversity l=3 kind=recursive c=0.5", "recursive 3", "occupation"),
     ("l-diversity l=3 kind=recursive c=2", "recursive 3", "occupation"),
+    ("l-diversity l=6 kind=frequency", "", "occupation"),
     ("t-closeness t=0.1", "t equal", "occupation"),
     ("t-closeness t=0.2", "t equal", "occupation"),
     ("t-closeness t=0.35", "t equal", "occupation"),

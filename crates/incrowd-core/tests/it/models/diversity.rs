@@ -62,6 +62,17 @@ proptest! {
     }
 
     #[test]
+    fn diversity_by_frequency_lets_no_value_have_more_than_one_record_in_l(rows in tables(DISEASES, 1), l in 1u64..6) {
+        let table = Table::new(&rows, &[]);
+        let model = table.bind("l-diversity", &[("l", count(l)), ("kind", word("frequency")), ("on", word("a"))]);
+        for group in 0..table.groups.len() {
+            let column = table.column(group, 0);
+            let (most, records) = (counts(&column)[0], column.len() as u64);
+            agree(&model.admits(&table.groups[group]), most as f64 / records as f64, most * l <= records);
+        }
+    }
+
+    #[test]
     fn p_sensitive_asks_for_values_and_records(rows in tables(DISEASES, 1), p in 1u64..6, k in 1u64..9) {
         let table = Table::new(&rows, &[]);
         let model = table.bind("p-sensitive", &[("p", count(p)), ("k", count(k)), ("on", word("a"))]);

@@ -24,14 +24,14 @@ fn given(name: &str, pick: usize) -> Given {
     let way = |words: &[&str]| word(words[pick / 4 % words.len()]);
     match name {
         "k-anonymity" | "k-map" => vec![("k", k)],
-        "l-diversity" => match pick / 4 % 3 {
+        "l-diversity" => match pick / 4 % 4 {
             2 => vec![
                 ("l", few),
                 ("kind", word("recursive")),
                 ("c", number([700_000, 1_000_000, 2_000_000, 3_500_000][step])),
                 on,
             ],
-            form => vec![("l", few), ("kind", word(["distinct", "entropy"][form])), on],
+            form => vec![("l", few), ("kind", word(["distinct", "entropy", "", "frequency"][form])), on],
         },
         "t-closeness" => vec![("t", share), ("distance", way(&["equal", "ordered"])), on],
         "alpha-k-anonymity" => vec![("alpha", share), ("k", few), on],

@@ -1,0 +1,78 @@
+//! `incrowd batches`
+
+use std::process::ExitCode;
+
+use incrowd::{Batch, BatchesReport};
+
+use crate::args::BatchesArgs;
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, say, table, thousands};
+use crate::progress::Bar;
+
+pub(crate) fn run(args: &BatchesArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let typed = Typed::batches(args)?;
+    let report = incrowd::batches(&typed.job, &args.tables, &args.dir, args.same_people, &Bar::new(talk));
+    let report = report.map_err(|e| typed.locate(e))?;
+    if talk.json {
+        talk.print_json(&report.to_json());
+    } else {
+        print(&report, &args.dir.display().to_string());
+    }
+    let all = report.published() == report.batches.len() as u64;
+    Ok(ExitCode::from(u8::from(!all)))
+}
+
+fn print(report: &BatchesReport, directory: &str) {
+    let of = report.batches.len();
+    say!("may be published\n");
+    say!("batches  {} of {of} published in {directory}, each with its manifest", report.published());
+    say!("\nfor the data owner only\n");
+    let share = 100.0 * report.skewed() as f64 / of.max(1) as f64;
+    say!("skewed   in {} of {of} batches ({share:.0} %) some value was too frequent\n", report.skewed());
+    let joined = report.batches.iter().any(|batch| batch.with_the_last.is_some());
+    let mut header = vec!["batch", "records", "published", "withheld", "skewed"];
+    if joined {
+        header.extend(["at risk with the last", "worst"]);
+    }
+    let mut rows: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
+    rows.extend(report.batches.iter().map(|batch| row(batch, joined)));
+    say!("{}\n", table(rows));
+    let (right, skewed) = report.named;
+    if skewed > 0 {
+        let target = report.target.unwrap_or(0.0);
+        say!(
+            "together Whoever has the other releases takes the value most frequent in them for the dominant one, and is right\n         \
+             in {right:.1} of {skewed} releases with withheld records ({:.2}; the design target of one release is {target:.2}).",
+            right / skewed as f64
+        );
+    }
+    for batch in &report.batches {
+        if let Err(error) = &batch.outcome {
+            say!("refused  {}: {}", batch.name, error.message());
+        }
+    }
+}
+
+fn row(batch: &Batch, joined: bool) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let mut cells = vec![batch.name.clone()];
+    match &batch.outcome {
+        Ok(report) => {
+            let withheld = report.suppression.as_ref().map_or(0, |step| step.withheld);
+            cells.push(thousands(report.records.read - report.records.dropped_missing));
+            cells.push(thousands(report.records.published));
+            cells.push(thousands(withheld));
+            cells.push(if batch.skewed() == Some(true) { "yes" } else { "no" }.to_owned());
+        }
+        Err(_) => cells.extend([dash(), "0".to_owned(), dash(), "yes".to_owned()]),
+    }
+    if joined {
+        let (share, worst) = batch.with_the_last.map_or_else(
+            || (dash(), dash()),
+            |(share, worst)| (format!("{:.1} %", 100.0 * share), format!("{worst:.3}")),
+        );
+        cells.extend([share, worst]);
+    }
+    cells
+}

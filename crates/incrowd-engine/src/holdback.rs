@@ -1,0 +1,91 @@
+//! Which records of a row are withheld when the records are read again: drawn at random, so that the order of the input does
+//! not decide.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::HashMap;
+use incrowd_core::{Plan, Withheld};
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+
+/// What becomes of a record.
+pub(crate) enum Fate {
+    /// It is withheld.
+    Withheld,
+    /// It stands in this row of the plan.
+    Row(u32),
+    /// More records have its row than were counted.
+    Unknown,
+}
+
+/// Rows of which some records are withheld.
+pub(crate) struct Holdback<'a> {
+    withheld: Option<&'a Withheld>,
+    /// For rows of which some records are withheld and some are not: how many are still to be withheld and to be let through.
+    divided: HashMap<u32, Mutex<(u64, u64)>>,
+    seen: AtomicU64,
+}
+
+impl<'a> Holdback<'a> {
+    pub(crate) fn new(plan: &Plan<'a>) -> Holdback<'a> {
+        let withheld = plan.withheld();
+        let divided = fresh(plan).map(|(row, left)| (row, Mutex::new(left))).collect();
+        Holdback { withheld, divided, seen: AtomicU64::new(0) }
+    }
+
+    /// Gives everything back, for a reading that starts again.
+    pub(crate) fn reset(&self, plan: &Plan<'_>) {
+        self.seen.store(0, Ordering::Relaxed);
+        for (row, left) in fresh(plan) {
+            if let Some(own) = self.divided.get(&row) {
+                *own.lock().expect("no worker is left") = left;
+            }
+        }
+    }
+
+    /// What becomes of a record of a row of the fold.
+    pub(crate) fn draw(&self, row: u32, rng: &mut ChaCha20Rng) -> Fate {
+        let Some(withheld) = self.withheld else { return Fate::Row(row) };
+        let Some(place) = withheld.row(row as usize) else {
+            self.seen.fetch_add(1, Ordering::Relaxed);
+            return Fate::Withheld;
+        };
+        let Some(left) = self.divided.get(&row) else { return Fate::Row(place) };
+        let mut left = left.lock().expect("no worker panics while it holds a row");
+        let (out, through) = *left;
+        if out + through == 0 {
+            return Fate::Unknown;
+        }
+        if rng.random_range(0..out + through) < out {
+            left.0 -= 1;
+            self.seen.fetch_add(1, Ordering::Relaxed);
+            return Fate::Withheld;
+        }
+        left.1 -= 1;
+        Fate::Row(place)
+    }
+
+    /// Whether as many records were withheld as should be.
+    pub(crate) fn complete(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) == self.withheld.map_or(0, Withheld::total)
+    }
+}
+
+/// Every row of which some records are withheld and some are not, in no order that matters.
+fn fresh<'a>(plan: &Plan<'a>) -> impl Iterator<Item = (u32, (u64, u64))> + use<'a> {
+    // What is left of a row may have been divided by the algorithm.
+    let mut through: HashMap<u32, u64> = HashMap::new();
+    let data = plan.dataset();
+    let divided = plan.partition().divided();
+    for part in divided {
+        *through.entry(part.row.0).or_insert_with(|| data.weight(part.row.index())) += part.records;
+    }
+    let withheld = plan.withheld();
+    (0..withheld.map_or(0, Withheld::rows)).filter_map(move |row| {
+        let withheld = withheld?;
+        let (out, place) = (withheld.of(row), withheld.row(row)?);
+        let left = through.get(&place).copied().unwrap_or_else(|| data.weight(place as usize));
+        (out > 0).then_some((row as u32, (out, left)))
+    })
+}

@@ -1,0 +1,171 @@
+//! Which count each sensitive value is cut to.
+//!
+//! Paper: `xu2010`. Safe D-suppression cuts every value to the count of the l-th. Unsafe D-suppression stops as soon as the
+//! two conditions hold; it is the lower bound of every method. R-suppression first cuts the most frequent value to a random
+//! count: h is drawn from 1..l, the count from the h-th to the (h+1)-th most frequent, both included; then it goes on as
+//! Unsafe D-suppression does, with the ranks of what is left.
+//!
+//! Where we differ: with as many values as l there is no (l+1)-th, and the l-th takes its place. Equal counts are ranked at
+//! random. `complete_level` cuts all values at the top if some of them had to lose one more record, since the others would be
+//! known to rank above. `cheaper` takes Safe D-suppression wherever it is expected to withhold no more, which is decided
+//! before anything is drawn.
+
+use incrowd_core::eligibility::eligible;
+use incrowd_core::{Error, Result};
+
+use super::chance::Dice;
+use super::levels::{Stop, cut, safe_stop, stop};
+
+/// A way to withhold records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// R-suppression.
+    Random,
+    /// Safe D-suppression.
+    Safe,
+    /// Unsafe D-suppression, the lower bound.
+    Unsafe,
+    /// Safe D-suppression where it is expected to withhold no more, else R-suppression.
+    Cheaper,
+}
+
+/// What is to be done to the counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// How.
+    pub way: Way,
+    /// No value shall be more frequent than one record in l.
+    pub l: u64,
+    /// Whether no level is left half cut.
+    pub complete_level: bool,
+}
+
+/// What was done to the counts. Everything but `kept` is known before anything is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// What is left of each value, in the order in which the counts came.
+    pub kept: Vec<u64>,
+    /// What was done: nothing if the table was eligible already.
+    pub used: Option<Way>,
+    /// How many values had more than one record in l.
+    pub violating: usize,
+    /// How many values share the greatest count.
+    pub tied: usize,
+}
+
+impl Rule {
+    /// Cuts the counts, all of them positive. Draws are h, the count, then the order of equal counts; an eligible table is
+    /// left as it is and nothing is drawn.
+    pub fn cut(&self, counts: &[u64], dice: &mut dyn FnMut() -> Dice) -> Result<Cut> {
+        let records: u64 = counts.iter().sum();
+        let Some(&most) = counts.iter().max() else { return Err(Error::input("the table has no records")) };
+        let violating = counts.iter().filter(|&&count| !eligible(count, records, self.l)).count();
+        let tied = counts.iter().filter(|&&count| count == most).count();
+        if violating == 0 {
+            return Ok(Cut { kept: counts.to_vec(), used: None, violating, tied });
+        }
+        self.feasible(counts)?;
+        let values = counts.len();
+        let mut sorted = counts.to_vec();
+        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        let used = match self.way {
+            Way::Cheaper if self.expected(&sorted) + 1e-9 >= safe_stop(&sorted, self.l).cuts as f64 => {
+                Way::Safe
+            }
+            Way::Cheaper => Way::Random,
+            way => way,
+        };
+        let mut kept = vec![0; values];
+        if used == Way::Safe {
+            let level = safe_stop(&sorted, self.l).level;
+            kept.iter_mut().zip(counts).for_each(|(kept, &count)| *kept = count.min(level));
+            return Ok(Cut { kept, used: Some(used), violating, tied });
+        }
+        let mut dice = dice();
+        let mut first = None;
+        if used == Way::Random {
+            let h = 1 + dice.below(self.l);
+            let (low, high) = interval(&sorted, h as usize);
+            first = Some(low + dice.below(high - low + 1));
+        }
+        // Ranks of the table; the first is the dominant value.
+        let mut order = ranked(counts, &mut dice);
+        let mut counts = counts.to_vec();
+        if let Some(first) = first {
+            counts[order[0]] = first;
+            order = ranked(&counts, &mut dice);
+        }
+        let by_rank: Vec<u64> = order.iter().map(|&value| counts[value]).collect();
+        let end = self.end(&by_rank, records);
+        for (value, count) in order.into_iter().zip(cut(&by_rank, end)) {
+            kept[value] = count;
+        }
+        Ok(Cut { kept, used: Some(used), violating, tied })
+    }
+
+    /// Refuses a table no part of which is diverse enough: one that is not eligible and has fewer than l values.
+    pub fn feasible(&self, counts: &[u64]) -> Result<()> {
+        let (records, most) = (counts.iter().sum(), counts.iter().copied().max().unwrap_or(0));
+        if eligible(most, records, self.l) {
+            return Ok(());
+        }
+        let values = counts.len();
+        if self.l > values as u64 {
+            let what = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+            return Err(Error::unsatisfiable(format!(
+                "infeasible: the sensitive column has {what}, fewer than l = {}",
+                self.l
+            ))
+            .help("a smaller l, or no release at all: no part of this table is diverse enough")
+            .at("l"));
+        }
+        Ok(())
+    }
+
+    fn end(&self, by_rank: &[u64], records: u64) -> Stop {
+        let end = stop(by_rank, records, self.l);
+        if self.complete_level && self.way != Way::Unsafe { end.completed(by_rank) } else { end }
+    }
+
+    /// How many records R-suppression withholds if the most frequent value is cut to `first` at the outset. `sorted` are
+    /// the counts in descending order.
+    pub fn withheld(&self, sorted: &[u64], first: u64) -> u64 {
+        let records = sorted.iter().sum();
+        let mut reduced = sorted[1..].to_vec();
+        let place = reduced.partition_point(|&count| count > first);
+        reduced.insert(place, first);
+        sorted[0] - first + self.end(&reduced, records).cuts
+    }
+
+    /// How many records R-suppression withholds on average. The average over an interval of more than [`GRID`] counts is
+    /// taken over that many of them, evenly spaced.
+    pub fn expected(&self, sorted: &[u64]) -> f64 {
+        let mean = |h: u64| {
+            let (low, high) = interval(sorted, h as usize);
+            let width = high - low;
+            if width < GRID {
+                let sum: u128 = (low..=high).map(|first| u128::from(self.withheld(sorted, first))).sum();
+                return sum as f64 / (width + 1) as f64;
+            }
+            let point = |i: u64| low + (u128::from(width) * u128::from(i) / u128::from(GRID)) as u64;
+            let weigh = |i: u64| if i == 0 || i == GRID { 0.5 } else { 1.0 };
+            (0..=GRID).map(|i| weigh(i) * self.withheld(sorted, point(i)) as f64).sum::<f64>() / GRID as f64
+        };
+        (1..=self.l).map(mean).sum::<f64>() / self.l as f64
+    }
+}
+
+/// So many counts of an interval are looked at.
+pub const GRID: u64 = 1024;
+
+/// From which to which count the most frequent value is cut if `h` is drawn.
+pub fn interval(sorted: &[u64], h: usize) -> (u64, u64) {
+    (sorted[h.min(sorted.len() - 1)], sorted[h - 1])
+}
+
+/// The values in descending order of their counts, equal counts in random order.
+fn ranked(counts: &[u64], dice: &mut Dice) -> Vec<usize> {
+    let mut order = dice.order(counts.len());
+    order.sort_by_key(|&value| std::cmp::Reverse(counts[value]));
+    order
+}

@@ -1,0 +1,182 @@
+//! Publishing a sequence of batches, each under the same rules: the days or weeks of a register.
+//!
+//! Paper: `xu2010`, Section 1.1. The smaller a batch, the oftener some value is too frequent in it. Every batch is a release of
+//! its own, with its own manifest. What they tell together is measured: whoever has the other releases knows which values are
+//! common, and guesses from that which one was dominant where records were withheld.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Fault, Progress, Result};
+use serde_json::{Value as Json, json};
+
+use crate::attack::{AttackRequest, attack};
+use crate::job::Job;
+use crate::manifest::file_name;
+use crate::pipeline::{Report, anonymize};
+
+/// What became of one batch.
+#[derive(Debug)]
+pub struct Batch {
+    /// The name of its file.
+    pub name: String,
+    /// The release, or why there is none.
+    pub outcome: std::result::Result<Box<Report>, Error>,
+    /// Where the release is.
+    pub release: PathBuf,
+    /// How many people are at risk, and how great the worst risk is, if the release is joined with the one before.
+    pub with_the_last: Option<(f64, f64)>,
+}
+
+impl Batch {
+    /// Whether some value was too frequent; `None` if the batch is not known to be so or not.
+    pub fn skewed(&self) -> Option<bool> {
+        match &self.outcome {
+            Ok(report) => report.suppression.as_ref().map(|step| step.used.is_some()),
+            Err(error) => (error.fault() == Fault::Unsatisfiable).then_some(true),
+        }
+    }
+}
+
+/// What became of a sequence of batches.
+#[derive(Debug)]
+pub struct BatchesReport {
+    /// The batches in the order given.
+    pub batches: Vec<Batch>,
+    /// In how many releases the dominant value is named by whoever has all the others, of how many with withheld records.
+    pub named: (f64, u64),
+    /// What the method aims at, 1/l.
+    pub target: Option<f64>,
+}
+
+/// Publishes each of `tables` under the rules of `job`, into `directory`. A batch that cannot be published is left out and
+/// said to be; any other error ends the sequence, and what was published stays. With `same_people` each release is also
+/// joined with the one before it, as somebody could who knows people to be in both.
+pub fn batches(
+    job: &Job,
+    tables: &[PathBuf],
+    directory: &Path,
+    same_people: bool,
+    progress: &dyn Progress,
+) -> Result<BatchesReport> {
+    if tables.is_empty() {
+        return Err(
+            Error::job("no batches are given").help("incrowd batches day-1.csv day-2.csv --job job.toml")
+        );
+    }
+    if job.suppression.is_none() {
+        return Err(Error::job(
+            "batches are published with a suppression step, because small tables are skewed",
+        )
+        .help("add --suppression r-suppression:l=6, or [suppression]"));
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|e| Error::resources(format!("cannot make the directory `{}`: {e}", directory.display())))?;
+    let mut all: Vec<Batch> = Vec::new();
+    for table in tables {
+        let name = file_name(table);
+        let stem = name.split('.').next().unwrap_or_default();
+        let release = directory.join(format!("{stem}.release.csv"));
+        if let Some(other) = all.iter().find(|batch| batch.release == release) {
+            return Err(Error::job(format!("`{name}` and `{}` would have the same release", other.name))
+                .help("name the files differently"));
+        }
+        let mut own = job.clone();
+        own.input.paths = vec![table.clone()];
+        own.write_to(release.clone());
+        let outcome = match anonymize(&own, progress) {
+            Ok(report) => Ok(Box::new(report)),
+            Err(error) if error.fault() == Fault::Unsatisfiable => Err(error),
+            Err(error) => return Err(error),
+        };
+        let last = all.iter().rev().find(|batch| batch.outcome.is_ok()).map(|batch| batch.release.clone());
+        let with_the_last = match (&outcome, last.filter(|_| same_people)) {
+            (Ok(_), Some(last)) => joined(job, &release, &last, progress)?,
+            _ => None,
+        };
+        all.push(Batch { name, outcome, release, with_the_last });
+    }
+    let named = named(&all);
+    let target = all.iter().find_map(|b| Some(b.outcome.as_ref().ok()?.suppression.as_ref()?.target()));
+    Ok(BatchesReport { batches: all, named, target })
+}
+
+/// The share of people at risk and the worst risk when two releases are joined.
+fn joined(job: &Job, release: &Path, last: &Path, progress: &dyn Progress) -> Result<Option<(f64, f64)>> {
+    let mut own = job.clone();
+    own.input.paths = vec![release.to_owned()];
+    (own.output, own.suppression, own.population) = (None, None, None);
+    let request = AttackRequest {
+        job: own,
+        second: Some(last.to_owned()),
+        only: vec!["intersection".to_owned()],
+        ..AttackRequest::default()
+    };
+    let report = attack(&request, progress)?;
+    Ok(report.attacked.first().map(|attacked| (attacked.finding.share(), attacked.finding.worst)))
+}
+
+/// Whoever has all other releases takes the value most frequent in them, of those published here, for the dominant one.
+fn named(batches: &[Batch]) -> (f64, u64) {
+    let step = |batch: &Batch| batch.outcome.as_ref().ok().and_then(|report| report.suppression.clone());
+    let steps: Vec<_> = batches.iter().filter_map(step).collect();
+    let mut pooled: BTreeMap<&str, u64> = BTreeMap::new();
+    for (value, _, after) in steps.iter().flat_map(|step| &step.counts.0) {
+        *pooled.entry(value).or_insert(0) += after;
+    }
+    let (mut right, mut skewed) = (0.0, 0);
+    for step in steps.iter().filter(|step| step.used.is_some()) {
+        skewed += 1;
+        let elsewhere = |value: &str, own: u64| pooled.get(value).copied().unwrap_or(0) - own;
+        let counts = || step.counts.0.iter().filter(|(_, _, after)| *after > 0);
+        let best = counts().map(|(value, _, after)| elsewhere(value, *after)).max().unwrap_or(0);
+        let most = step.counts.0.iter().map(|(_, before, _)| *before).max().unwrap_or(0);
+        let guessed: Vec<bool> = counts()
+            .filter(|(value, _, after)| elsewhere(value, *after) == best)
+            .map(|(_, before, _)| *before == most)
+            .collect();
+        right += guessed.iter().filter(|&&hit| hit).count() as f64 / guessed.len().max(1) as f64;
+    }
+    (right, skewed)
+}
+
+impl BatchesReport {
+    /// How many batches were published.
+    pub fn published(&self) -> u64 {
+        self.batches.iter().filter(|batch| batch.outcome.is_ok()).count() as u64
+    }
+
+    /// In how many batches some value was too frequent.
+    pub fn skewed(&self) -> u64 {
+        self.batches.iter().filter(|batch| batch.skewed() == Some(true)).count() as u64
+    }
+
+    /// The answer as JSON: what may be published at the top, what is for the owner of the data under `private`.
+    pub fn to_json(&self) -> Json {
+        let batch = |batch: &Batch| match &batch.outcome {
+            Ok(report) => json!({
+                "batch": batch.name,
+                "release": file_name(&batch.release),
+                "records": report.records.read - report.records.dropped_missing,
+                "published": report.records.published,
+                "skewed": batch.skewed(),
+                "withheld": report.suppression.as_ref().map(|step| step.withheld),
+                "joined_with_the_last": batch.with_the_last.map(|(share, worst)| json!({ "share": share, "worst": worst })),
+            }),
+            Err(error) => {
+                json!({ "batch": batch.name, "release": null, "skewed": true, "why": error.message() })
+            }
+        };
+        let (right, of) = self.named;
+        json!({
+            "batches": self.batches.len(),
+            "published": self.published(),
+            "private": {
+                "skewed": self.skewed(),
+                "share_skewed": self.skewed() as f64 / self.batches.len().max(1) as f64,
+                "dominant_value_named_from_the_other_releases": { "right": right, "of": of, "design_target": self.target },
+                "batches": self.batches.iter().map(batch).collect::<Vec<_>>(),
+            },
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Where the secret key lies: in a file that only its owner can read, made on first use.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Result};
+use incrowd_recode::suppression::Secret;
+
+/// The key of a file; the file is made if it is not there.
+pub(super) fn read(path: &Path) -> Result<Secret> {
+    let at = |what: &str| format!("the key `{}` {what}", path.display());
+    let failed = |e: std::io::Error| Error::resources(at(&format!("cannot be used: {e}")));
+    match File::open(path) {
+        Ok(mut file) => {
+            only_ours(&file).map_err(|()| {
+                Error::job(at("can be read by others")).help(format!("chmod 600 {}", path.display()))
+            })?;
+            let mut text = String::new();
+            file.read_to_string(&mut text).map_err(failed)?;
+            from_hex(text.trim()).map(Secret::new).ok_or_else(|| {
+                Error::job(at("is not a key"))
+                    .help("name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one")
+            })
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => make(path).map_err(failed),
+        Err(e) => Err(failed(e)),
+    }
+}
+
+fn make(path: &Path) -> std::io::Result<Secret> {
+    if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)?;
+    }
+    let bytes: [u8; 32] = rand::random();
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    file.write_all(format!("{hex}\n").as_bytes())?;
+    file.sync_all()?;
+    Ok(Secret::new(bytes))
+}
+
+#[cfg(unix)]
+fn only_ours(file: &File) -> Result<(), ()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = file.metadata().map_err(|_| ())?.permissions().mode();
+    if mode & 0o077 == 0 { Ok(()) } else { Err(()) }
+}
+
+#[cfg(not(unix))]
+fn only_ours(_: &File) -> Result<(), ()> {
+    Ok(())
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let digits = text.as_bytes();
+    let mut bytes = [0; 32];
+    if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// The key of a user who names none.
+pub(super) fn default_path() -> Result<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let directory = variable("XDG_CONFIG_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".config")))
+        .or_else(|| variable("APPDATA"));
+    directory.map(|directory| directory.join("incrowd").join("suppression.key")).ok_or_else(|| {
+        Error::job("there is no directory for the secret key")
+            .help("name a file with --suppression-key, or [suppression] key")
+            .at("suppression.key")
+    })
+}

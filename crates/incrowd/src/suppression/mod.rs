@@ -1,0 +1,368 @@
+//! Withholding records before anything else, because a sensitive value is too frequent.
+//!
+//! The step acts on the folded table. What is withheld is gone before any column is encoded, so that nothing made later bears
+//! a trace of it. The draws follow from a secret key ([`key`]), and what was released before is noted ([`ledger`]).
+
+mod key;
+mod ledger;
+mod report;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use incrowd_audit::eligibility::{Mechanism, check};
+use incrowd_core::{Error, Folded, Progress, Result, Role, Schema, SensitiveSpec, Value, Values, Withheld};
+use incrowd_recode::suppress::Suppressed;
+use incrowd_recode::suppression::{Cut, Secret, Step, Way, records};
+use serde_json::{Value as Json, json};
+
+use crate::job::{Job, ModelJob, SuppressionJob};
+use crate::setup::{Setup, as_published};
+use ledger::{Before, Ledger};
+pub use report::{Guess, SuppressionReport};
+
+/// A step and the column it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) step: Step,
+    pub(crate) on: String,
+}
+
+/// The step of a job, and the job with the promise the step is made for.
+pub(crate) fn plan(job: &Job, sensitive: &[&str]) -> Result<(Job, Option<Planned>)> {
+    let Some(asked) = &job.suppression else { return Ok((job.clone(), None)) };
+    let planned = planned(asked, sensitive).map_err(|e| e.within("suppression"))?;
+    if asked.seed.is_some() && asked.key.is_some() {
+        return Err(Error::job("a seed and a key are given")
+            .help("a seed makes tests, a key makes releases")
+            .at("suppression.seed"));
+    }
+    if job.algorithm.suppression_limit > 0.0 && job.algorithm.suppressed == Suppressed::Absent {
+        return Err(Error::job(
+            "the suppression step decides which records go, and suppression_limit lets others go too",
+        )
+        .help("set suppression_limit = 0, or suppressed = \"star\"")
+        .at("algorithm.suppression_limit"));
+    }
+    let mut job = job.clone();
+    let l = planned.step.rule.l;
+    let promised = |model: &ModelJob| {
+        let param =
+            |name: &str| model.params.iter().find(|(n, _)| n == name).map(|(_, value)| value.to_string());
+        let column = param("on").filter(|on| !on.is_empty());
+        model.name == "l-diversity"
+            && param("kind").as_deref() == Some("frequency")
+            && column.is_none_or(|on| on == planned.on)
+            && param("l").and_then(|l| l.parse::<u64>().ok()).is_some_and(|own| own >= l)
+    };
+    if !job.models.iter().any(promised) {
+        let kind = ("kind", Value::Word("frequency".to_owned()));
+        let l = i64::try_from(l).unwrap_or(i64::MAX);
+        job.promise("l-diversity", [("l", Value::Integer(l)), kind, ("on", Value::Word(planned.on.clone()))]);
+    }
+    Ok((job, Some(planned)))
+}
+
+fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
+    let step = Step::new(&asked.name, asked.params.clone())?;
+    let on = match (step.params.word("on"), sensitive) {
+        ("", [only]) => (*only).to_owned(),
+        ("", []) => return Err(Error::job("there is no sensitive column to withhold records for").at("on")),
+        ("", several) => {
+            return Err(Error::job("which sensitive column is the suppression about?")
+                .help(format!("add on, one of {}", several.join(", ")))
+                .at("on"));
+        }
+        (on, known) if known.contains(&on) => on.to_owned(),
+        (on, known) => {
+            let error =
+                Error::job(format!("the suppression is about `{on}`, which is not a sensitive column"));
+            return Err(error.help_near(on, known.iter().copied()).at("on"));
+        }
+    };
+    Ok(Planned { step, on })
+}
+
+/// What was withheld, until the release is in place.
+pub(crate) struct Held {
+    pub(crate) withheld: Option<Withheld>,
+    planned: Planned,
+    names: Vec<Option<String>>,
+    counts: Vec<u64>,
+    cut: Cut,
+    seed: Secret,
+    ledger: Option<Ledger>,
+    table: String,
+    how: Json,
+    again: bool,
+    test: bool,
+    notes: Vec<String>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").field("planned", &self.planned).finish_non_exhaustive()
+    }
+}
+
+/// The counts of the values of a column.
+pub(crate) fn counted(
+    folded: &Folded,
+    column: usize,
+    spec: &SensitiveSpec,
+    missing: Option<&str>,
+) -> (Values, Vec<u64>) {
+    let mut shown = folded.columns[column].clone();
+    as_published(&mut shown, spec);
+    let mut used = vec![false; shown.texts.len()];
+    (0..folded.rows()).for_each(|row| used[folded.row(row)[column] as usize] = true);
+    let values = Values::of(&shown, &used, spec, missing);
+    let mut counts = vec![0; values.names.len()];
+    for row in 0..folded.rows() {
+        counts[values.of_code[folded.row(row)[column] as usize] as usize] += folded.weights[row];
+    }
+    (values, counts)
+}
+
+fn sensitive<'a>(schema: &'a Schema, on: &str) -> Result<(usize, &'a SensitiveSpec)> {
+    let found = schema.sensitive().enumerate().find(|(_, (name, _))| *name == on);
+    found.map(|(i, (_, spec))| (i, spec)).ok_or_else(|| Error::bug("the sensitive column is gone"))
+}
+
+/// Takes out what the job's step withholds. Whatever is refused is refused here, before any long work.
+pub(crate) fn withhold(
+    job: &Job,
+    setup: &Setup,
+    folded: Folded,
+    progress: &dyn Progress,
+) -> Result<(Folded, Option<Held>)> {
+    let (Some(planned), Some(asked)) = (&setup.suppression, &job.suppression) else {
+        return Ok((folded, None));
+    };
+    if folded.records() == 0 {
+        // Encoding says what is wrong.
+        return Ok((folded, None));
+    }
+    progress.step("withholding", None);
+    let (position, spec) = sensitive(&setup.schema, &planned.on)?;
+    let column = setup.schema.quasi().count() + position;
+    let (values, counts) = counted(&folded, column, spec, None);
+    // Said before a key is made for nothing.
+    planned.step.rule.feasible(&counts).map_err(|e| e.within("suppression"))?;
+    let (secret, key) = secret(asked)?;
+    let table = digest(&secret, &planned.on, &values, &counts);
+    let rule = planned.step.rule;
+    let how = json!({ "name": planned.step.card.name, "l": rule.l, "complete_level": rule.complete_level });
+    let table_text: String = table.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut ledger = None;
+    if asked.seed.is_none() {
+        let mut own = Ledger::open(&key).map_err(|e| e.at("suppression.key"))?;
+        let carried = setup.schema.published().any(|(_, role)| *role == Role::Passthrough);
+        let before = own.before(&table_text, &how)?;
+        refuse_second(before, carried && rule_draws(&counts, rule.l), asked.again)?;
+        ledger = Some(own);
+    }
+    let words = [rule.l.to_string(), planned.step.card.name.to_owned(), rule.complete_level.to_string()];
+    let seed = secret.derive([&b"seed"[..], &table].into_iter().chain(words.iter().map(|w| w.as_bytes())));
+    let cut = rule.cut(&counts, &mut || seed.dice()).map_err(|e| e.within("suppression"))?;
+    let mut notes = Vec::new();
+    if counts.len() as u64 > folded.records() / 2 {
+        notes.push(format!(
+            "more than half of the records of `{}` differ in it: such a column is eligible whatever it tells, and nearness is \
+             not protected; put its values into ranges first",
+            planned.on
+        ));
+    }
+    let quota: Vec<u64> = counts.iter().zip(&cut.kept).map(|(all, kept)| all - kept).collect();
+    let (folded, withheld) = if cut.used.is_some() {
+        let out = records::choose(&folded, column, &values.of_code, &quota, &seed.derive([&b"records"[..]]));
+        let (left, withheld) = Withheld::take(folded, out)?;
+        (left, Some(withheld))
+    } else {
+        (folded, None)
+    };
+    let held = Held {
+        withheld,
+        planned: planned.clone(),
+        names: values.names,
+        counts,
+        cut,
+        seed,
+        ledger,
+        table: table_text,
+        how,
+        again: asked.again,
+        test: asked.seed.is_some(),
+        notes,
+    };
+    Ok((folded, Some(held)))
+}
+
+/// The secret of a step, and the file it is from.
+fn secret(asked: &SuppressionJob) -> Result<(Secret, PathBuf)> {
+    if let Some(seed) = asked.seed {
+        return Ok((Secret::of_seed(seed), PathBuf::new()));
+    }
+    let path = asked.key.clone().map_or_else(key::default_path, Ok)?;
+    Ok((key::read(&path).map_err(|e| e.at("suppression.key"))?, path))
+}
+
+/// The secret of a job that draws although it withholds nothing.
+pub(crate) fn own_secret(job: &Job) -> Result<Secret> {
+    Ok(secret(&job.suppression.clone().unwrap_or_default())?.0)
+}
+
+/// Whether anything is drawn at all.
+fn rule_draws(counts: &[u64], l: u64) -> bool {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    !incrowd_core::eligibility::eligible(most, counts.iter().sum(), l)
+}
+
+fn refuse_second(before: Before, carried: bool, again: bool) -> Result<()> {
+    let help = "make it all the same, and have it logged, with --again";
+    match before {
+        _ if again => Ok(()),
+        Before::Otherwise => Err(Error::unsatisfiable(
+            "a table with these sensitive values was released before with other parameters: two such releases together tell \
+             which value was the dominant one",
+        )
+        .help(format!("release it with the same method and l; or {help}"))
+        .at("suppression")),
+        Before::Alike if carried => Err(Error::unsatisfiable(
+            "a table with these sensitive values was released before, and a release that passes columns through is not the \
+             same when it is made again",
+        )
+        .help(format!("publish the release that was made; or {help}"))
+        .at("suppression")),
+        _ => Ok(()),
+    }
+}
+
+/// What identifies a table: the column's name and its values with their counts, whatever the order of the records.
+fn digest(secret: &Secret, on: &str, values: &Values, counts: &[u64]) -> [u8; 32] {
+    let mut parts: Vec<Vec<u8>> = vec![b"table".to_vec(), on.as_bytes().to_vec()];
+    for (name, count) in values.names.iter().zip(counts) {
+        // A missing value is not an empty text.
+        parts.push(vec![u8::from(name.is_some())]);
+        parts.push(name.as_deref().unwrap_or_default().as_bytes().to_vec());
+        parts.push(count.to_le_bytes().to_vec());
+    }
+    secret.digest(parts.iter().map(Vec::as_slice))
+}
+
+impl Held {
+    /// The secret further draws for this table follow from.
+    pub(crate) fn secret(&self) -> Secret {
+        self.seed.clone()
+    }
+
+    /// How many records were withheld.
+    pub(crate) fn total(&self) -> u64 {
+        self.withheld.as_ref().map_or(0, Withheld::total)
+    }
+
+    /// Checks what was written, a table as read back, against what was to be written.
+    pub(crate) fn judge(&self, setup: &Setup, release: &Folded, missing: &str) -> Result<SuppressionReport> {
+        let (_, spec) = sensitive(&setup.schema, &self.planned.on)?;
+        let column = release
+            .column(&self.planned.on)
+            .ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
+        let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
+        let (values, counts) = counted(release, column, &plain, Some(missing));
+        const MISSING: &str = "\u{0}missing";
+        let name = |name: &'_ Option<String>| name.clone().unwrap_or_else(|| MISSING.to_owned());
+        let named = |names: &[Option<String>], counts: &[u64]| -> Vec<(String, u64)> {
+            names.iter().map(name).zip(counts.iter().copied()).collect()
+        };
+        let (before, after) = (named(&self.names, &self.counts), named(&values.names, &counts));
+        let table: BTreeMap<&str, u64> = before.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        let published: BTreeMap<&str, u64> = after.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+        let rule = self.planned.step.rule;
+        let used = self.cut.used.unwrap_or(rule.way);
+        let mechanism = Mechanism::named(report::name_of(used), rule.l, rule.complete_level)
+            .ok_or_else(|| Error::bug("nobody knows how records were withheld"))?;
+        let checks = check(mechanism, &table, &published);
+        if !checks.holds() {
+            return Err(Error::bug(
+                "what was written is not what the suppression step leaves: it was not put in place",
+            ));
+        }
+        let left: Vec<u64> = table.keys().map(|value| published.get(value).copied().unwrap_or(0)).collect();
+        let base: Vec<u64> = table.values().copied().collect();
+        let adversary =
+            if self.cut.used.is_some() { report::guesses(mechanism, &base, &left) } else { Vec::new() };
+        let by_value = table
+            .iter()
+            .map(|(value, all)| ((*value).to_owned(), *all, published.get(value).copied().unwrap_or(0)));
+        let by_value = by_value.collect();
+        let mut report = SuppressionReport {
+            name: self.planned.step.card.name,
+            l: rule.l,
+            on: self.planned.on.clone(),
+            used: self.cut.used.map(report::name_of),
+            records: self.counts.iter().sum(),
+            values: self.counts.len() as u64,
+            violating: self.cut.violating as u64,
+            tied: self.cut.tied as u64,
+            withheld: self.total(),
+            checks,
+            adversary,
+            test: self.test,
+            notes: self.notes.clone(),
+            counts: report::Counts(by_value),
+        };
+        self.advise(&mut report);
+        Ok(report)
+    }
+
+    fn advise(&self, report: &mut SuppressionReport) {
+        let limit = self.planned.step.params.optional_number("posterior_limit").unwrap_or(report.target());
+        let worst = report.adversary.iter().filter(|g| g.prior != "multinomial").map(|g| g.posterior.max());
+        let worst = worst.fold(0.0, f64::max);
+        if worst > limit + 1e-9 && report.used == Some(report::name_of(Way::Random)) {
+            report.notes.push(format!(
+                "an adversary names the dominant value with a chance of {worst:.3}, more than {limit:.3}: safe-d would do better. \
+                 Choose it for tables like this one, not for this draw: a choice made after the draw tells about it"
+            ));
+        }
+        if report.tied > 1 && report.used == Some(report::name_of(Way::Random)) {
+            report.notes.push(format!(
+                "{} values share the greatest count; the dominant one was drawn among them",
+                report.tied
+            ));
+        }
+        if report.used == Some(report::name_of(Way::Unsafe)) {
+            report
+                .notes
+                .push("unsafe-d is a lower bound, not a protection: do not publish this release".to_owned());
+        }
+        if self.again {
+            report.notes.push(
+                "made although the ledger may know of another release of this table; logged as such"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Notes the release in the ledger, before it is put in place: rather a release too many there than one too few.
+    pub(crate) fn note(&mut self, release: &str) -> Result<()> {
+        match &mut self.ledger {
+            Some(ledger) => ledger.note(&self.table, &self.how, release, self.again),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds to a manifest what everybody may know, and takes from it what nobody should.
+    pub(crate) fn publish(&self, manifest: &mut Json) {
+        manifest["suppression"] = report::public_json(&self.planned.step, &self.planned.on, self.test);
+        if self.test {
+            manifest["test"] = json!("made with a stated seed: whoever has it can tell what was withheld");
+        }
+        if !self.planned.step.params.flag("publish_size") {
+            // The size of the table would tell how many records were withheld.
+            manifest["records"]["read"] = Json::Null;
+            manifest["records"]["suppressed"] = Json::Null;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What is said of withheld records: to everybody, and to the owner of the data.
+
+use incrowd_audit::eligibility::{
+    Checks, Mechanism, Posterior, Prior, mean_success, mean_success_shape_known, posterior, shape_known,
+};
+use incrowd_core::Value;
+use incrowd_recode::suppression::{Step, Way};
+use serde_json::{Value as Json, json};
+
+/// Everything about a suppression step that is for the owner of the data only.
+#[derive(Clone, Debug)]
+pub struct SuppressionReport {
+    /// The method the job names.
+    pub name: &'static str,
+    /// No value is more frequent than one record in l.
+    pub l: u64,
+    /// The sensitive column.
+    pub on: String,
+    /// What was done; `None` if the table was eligible and nothing was.
+    pub used: Option<&'static str>,
+    /// How many records the table has, those with missing values apart.
+    pub records: u64,
+    /// How many sensitive values it has.
+    pub values: u64,
+    /// How many of them have more than one record in l.
+    pub violating: u64,
+    /// How many share the greatest count.
+    pub tied: u64,
+    /// How many records are withheld.
+    pub withheld: u64,
+    /// What the checker found on the bytes that were written.
+    pub checks: Checks,
+    /// What an adversary makes of the release.
+    pub adversary: Vec<Guess>,
+    /// Whether the release is a test, because the seed was stated.
+    pub test: bool,
+    /// What the owner should know.
+    pub notes: Vec<String>,
+    /// Every value with its records before and after.
+    pub(crate) counts: Counts,
+}
+
+/// Values with their records before and after.
+#[derive(Clone)]
+pub(crate) struct Counts(pub(crate) Vec<(String, u64, u64)>);
+
+// Cells must not reach logs.
+impl std::fmt::Debug for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Counts").field("values", &self.0.len()).finish_non_exhaustive()
+    }
+}
+
+/// How well an adversary guesses the dominant value.
+#[derive(Clone, Debug)]
+pub struct Guess {
+    /// What the adversary believes beforehand.
+    pub prior: &'static str,
+    /// The posterior for this release.
+    pub posterior: Posterior,
+    /// Whether it was enumerated and not sampled.
+    pub exact: bool,
+    /// How often the best guess is right, over the draws for this table, where that was computed.
+    pub mean_success: Option<f64>,
+}
+
+/// The names of what is done.
+pub(super) fn name_of(way: Way) -> &'static str {
+    match way {
+        Way::Random => "r-suppression",
+        Way::Safe => "safe-d",
+        Way::Unsafe => "unsafe-d",
+        Way::Cheaper => "cheaper",
+    }
+}
+
+/// The seed of the sampled adversary; a chain from another one says nearly the same.
+const SEED: u64 = 1;
+
+/// The adversaries of a release, if records were withheld: `base` and `left` are the counts before and after, by value.
+pub(super) fn guesses(mechanism: Mechanism, base: &[u64], left: &[u64]) -> Vec<Guess> {
+    let records = base.iter().sum();
+    let mut all = Vec::new();
+    for (name, prior) in Prior::ALL {
+        if let Some((posterior, exact)) = posterior(mechanism, prior, left, records, SEED) {
+            let mean_success = mean_success(mechanism, prior, base);
+            all.push(Guess { prior: name, posterior, exact, mean_success });
+        }
+    }
+    if let Some(posterior) = shape_known(mechanism, base, left) {
+        let mean_success = Some(mean_success_shape_known(mechanism, base));
+        all.push(Guess { prior: "shape known", posterior, exact: true, mean_success });
+    }
+    all
+}
+
+impl SuppressionReport {
+    /// What the method is designed for. It is no promise.
+    pub fn target(&self) -> f64 {
+        1.0 / self.l as f64
+    }
+
+    /// The answer as JSON, for the owner of the data.
+    pub fn to_json(&self) -> Json {
+        let guess = |guess: &Guess| {
+            let by_count = guess.posterior.by_count.iter().map(|(count, values, posterior)| {
+                json!({ "published": count, "values": values, "posterior_of_each": posterior })
+            });
+            json!({
+                "prior": guess.prior,
+                "greatest_posterior": guess.posterior.max(),
+                "exact": guess.exact,
+                "by_count": by_count.collect::<Vec<_>>(),
+                "mean_success_over_draws": guess.mean_success,
+            })
+        };
+        json!({
+            "name": self.name,
+            "l": self.l,
+            "on": self.on,
+            "used": self.used,
+            "records": self.records,
+            "values": self.values,
+            "violating_values": self.violating,
+            "tied_for_most_frequent": self.tied,
+            "withheld": self.withheld,
+            "design_target": self.target(),
+            "checks": {
+                "part_of_table": self.checks.part_of_table,
+                "p_eligibility": self.checks.eligible,
+                "l_candidacy": self.checks.candidacy,
+                "unchanged": self.checks.unchanged,
+                "reachable": self.checks.reachable,
+            },
+            "adversary": self.adversary.iter().map(guess).collect::<Vec<_>>(),
+            "test": self.test,
+            "notes": self.notes,
+        })
+    }
+}
+
+/// What everybody is told: what was done to the table if it had to be, never whether it was.
+pub(super) fn public_json(step: &Step, on: &str, test: bool) -> Json {
+    let mut public = json!({ "name": step.card.name, "on": on });
+    for (name, value) in step.params.iter().filter(|(name, _)| !["on", "posterior_limit"].contains(name)) {
+        public[name] = match value {
+            Value::Integer(n) => json!(n),
+            Value::Real(x) => json!(x),
+            Value::Flag(b) => json!(b),
+            other => json!(other.to_string()),
+        };
+    }
+    public["conditions_checked"] = json!(["p-eligibility", "l-candidacy"]);
+    public["design_target"] = json!(format!("1/{}", step.rule.l));
+    public["means"] = json!(match step.rule.way {
+        Way::Unsafe =>
+            "a lower bound and no protection: the dominant value is among the most frequent published ones",
+        Way::Safe =>
+            "the design target holds against adversaries to whom all labels are alike, and against no others",
+        _ => "the design target is what the method aims at; it is not guaranteed",
+    });
+    if test {
+        public["test"] = json!(true);
+    }
+    public
+}
