@@ -137,7 +137,7 @@ fn measure(
 }
 
 /// The processor time this process has used so far, in user and system mode; not a number where the system does not tell.
-fn processor_seconds() -> f64 {
+pub(crate) fn processor_seconds() -> f64 {
     let read = || -> Option<f64> {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

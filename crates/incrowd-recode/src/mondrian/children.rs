@@ -3,7 +3,7 @@
 use incrowd_core::{Code, GroupSummary};
 
 use super::Undersized;
-use super::part::{Part, SUPPRESSED, Split, Splitter};
+use super::part::{Part, Refusal, SUPPRESSED, Split, Splitter};
 use super::space::Unit;
 
 impl Splitter<'_> {
@@ -14,7 +14,7 @@ impl Splitter<'_> {
         children: &[(Code, Code)],
         part: &Part<U>,
         rows: &[U],
-    ) -> Option<Split> {
+    ) -> Result<Split, Refusal> {
         let (lo, hi) = part.span(line);
         let mut child_of = vec![0u32; (hi - lo) as usize + 1];
         for (child, (first, last)) in children.iter().enumerate() {
@@ -39,6 +39,12 @@ impl Splitter<'_> {
         if !self.others.is_empty() {
             let summary = |rows: &Vec<&[U]>| self.peopled(self.summary(rows), rows, part);
             summaries = rows_of.iter().map(summary).collect();
+        }
+        // Beside the greatest child there are too few records for a part of their own, and in any part of this one at the
+        // same node there are fewer still.
+        let greatest = summaries.iter().map(|summary| summary.records).max().unwrap_or(0);
+        if self.others.is_empty() && part.suppressible == 0 && part.records - greatest < self.least {
+            return Err(Refusal::Hopeless);
         }
         let populated = |child: &usize| summaries[*child].records > 0;
         let (mut strong, mut weak): (Vec<usize>, Vec<usize>) = (0..children.len())
@@ -66,7 +72,7 @@ impl Splitter<'_> {
             }
         }
         if pooled.is_none() && !suppressing {
-            return None;
+            return Err(Refusal::Here);
         }
         strong.sort_unstable();
         let company: Vec<usize> = strong.iter().copied().filter(|&child| !bears[child]).collect();
@@ -76,10 +82,10 @@ impl Splitter<'_> {
             let number = |child: u32| if company.contains(&(child as usize)) { SUPPRESSED } else { 0 };
             let parts = child_of.into_iter().map(number).collect();
             let pool = (!weak.is_empty()).then_some(0);
-            return Some(Split::ByValue { line, parts, count: 1, pool });
+            return Ok(Split::ByValue { line, parts, count: 1, pool });
         }
         if strong.is_empty() || (strong.len() == 1 && weak.is_empty()) {
-            return None;
+            return Err(Refusal::Here);
         }
         let pool = (!weak.is_empty() && !suppressing).then_some(strong.len());
         let mut number = vec![0u32; children.len()];
@@ -91,11 +97,11 @@ impl Splitter<'_> {
             let parts = strong.iter().map(|&child| rows_of[child].clone());
             let pool = pool.map(|_| weak.iter().flat_map(|&child| rows_of[child].iter().copied()).collect());
             if !self.covers_all(parts.chain(pool), part) {
-                return None;
+                return Err(Refusal::Here);
             }
         }
         let parts = child_of.into_iter().map(|child| number[child as usize]).collect();
-        Some(Split::ByValue { line, parts, count: strong.len() + usize::from(pool.is_some()), pool })
+        Ok(Split::ByValue { line, parts, count: strong.len() + usize::from(pool.is_some()), pool })
     }
 
     /// Pools the weak children, and as many of the smallest strong ones as it takes; answers with the pool's records, or

@@ -2,7 +2,7 @@
 
 use incrowd_core::domain::Division;
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Code, Dataset, GroupSummary, Population, Progress};
+use incrowd_core::{Code, Dataset, Domain, GroupSummary, Population, Progress};
 use rayon::prelude::*;
 
 use super::joined::Sensitive;
@@ -39,6 +39,8 @@ pub(super) struct Part<U> {
     pub(super) hi: Vec<U>,
     /// Lines this part may not be divided along again, because it was pooled on them.
     closed: Vec<bool>,
+    /// On each line the node at which no division of this part or of any of its parts can leave enough records on two sides.
+    hopeless: Vec<Option<(u32, u32)>>,
     pub(super) records: u64,
     /// Where round robin goes on.
     turn: usize,
@@ -67,6 +69,15 @@ pub(super) enum Split {
     ByValue { line: usize, parts: Vec<u32>, count: usize, pool: Option<usize> },
     /// By position of the row in the part, for relaxed cuts.
     ByRow { line: usize, left: Vec<bool> },
+}
+
+/// Why a part is not divided along a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// This part is not.
+    Here,
+    /// Nor is any part of it that stands at the same node.
+    Hopeless,
 }
 
 impl Split {
@@ -170,6 +181,7 @@ impl<'a> Splitter<'a> {
             lo,
             hi,
             closed: vec![false; width],
+            hopeless: vec![None; width],
             records: 0,
             turn: 0,
             suppressible: 0,
@@ -197,14 +209,14 @@ impl<'a> Splitter<'a> {
     }
 
     /// Divides a part whose rows are in `rows`; `spare` is as long and may be overwritten.
-    fn divide<U: Unit>(&self, part: Part<U>, rows: &mut [U], spare: &mut [U]) -> Vec<Leaves> {
+    fn divide<U: Unit>(&self, mut part: Part<U>, rows: &mut [U], spare: &mut [U]) -> Vec<Leaves> {
         if rows.len() / self.layout.stride < PARALLEL_ROWS {
             let mut leaves = Leaves::default();
             self.divide_here(part, rows, spare, &mut leaves);
             self.progress.advance(leaves.rows.len() as u64);
             return vec![leaves];
         }
-        let Some(split) = self.find_split(&part, rows) else {
+        let Some(split) = self.find_split(&mut part, rows) else {
             let mut leaves = Leaves::default();
             self.keep(&part, rows, &mut leaves);
             self.progress.advance(leaves.rows.len() as u64);
@@ -227,8 +239,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// The same on one thread, all leaves into one list.
-    fn divide_here<U: Unit>(&self, part: Part<U>, rows: &mut [U], spare: &mut [U], leaves: &mut Leaves) {
-        let Some(split) = self.find_split(&part, rows) else {
+    fn divide_here<U: Unit>(&self, mut part: Part<U>, rows: &mut [U], spare: &mut [U], leaves: &mut Leaves) {
+        let Some(split) = self.find_split(&mut part, rows) else {
             return self.keep(&part, rows, leaves);
         };
         let parts = self.move_rows(&part, &split, rows, spare);
@@ -261,18 +273,16 @@ impl<'a> Splitter<'a> {
     }
 
     /// The first admissible division in the order of preference.
-    fn find_split<U: Unit>(&self, part: &Part<U>, rows: &[U]) -> Option<Split> {
+    fn find_split<U: Unit>(&self, part: &mut Part<U>, rows: &[U]) -> Option<Split> {
         if part.records < 2 * self.least {
             return None;
         }
         let open = |line: &usize| !part.closed[*line] && part.lo[*line] < part.hi[*line];
-        match self.choice {
-            Choice::Order(order) => {
-                order.iter().copied().filter(open).find_map(|line| self.split_along(line, part, rows))
-            }
+        let lines: Vec<usize> = match self.choice {
+            Choice::Order(order) => order.iter().copied().filter(open).collect(),
             Choice::RoundRobin => {
                 let turns = (0..self.layout.width).map(|i| (part.turn + i) % self.layout.width);
-                turns.filter(open).find_map(|line| self.split_along(line, part, rows))
+                turns.filter(open).collect()
             }
             Choice::Widest(weights) => {
                 let score = |line: usize| weights[line] * self.cost(line, part);
@@ -280,17 +290,49 @@ impl<'a> Splitter<'a> {
                     (0..self.layout.width).filter(open).map(|l| (l, score(l))).collect();
                 // The sort is stable: of equally costly lines the first of the table is divided.
                 lines.sort_by(|a, b| b.1.total_cmp(&a.1));
-                lines.into_iter().find_map(|(line, _)| self.split_along(line, part, rows))
+                lines.into_iter().map(|(line, _)| line).collect()
             }
+        };
+        for line in lines {
+            // Runs that go by an order try the same lines again in every part, so what was hopeless is remembered.
+            let node = part.hopeless[line].and_then(|_| self.node(line, part));
+            if node.is_some() && part.hopeless[line] == node {
+                continue;
+            }
+            match self.split_along(line, part, rows) {
+                Ok(split) => return Some(split),
+                Err(Refusal::Hopeless) => part.hopeless[line] = self.node(line, part),
+                Err(Refusal::Here) => {}
+            }
+        }
+        None
+    }
+
+    /// The leaves of the node a part stands at, if that is how its line is divided; the whole line where it is cut.
+    fn node<U: Unit>(&self, line: usize, part: &Part<U>) -> Option<(u32, u32)> {
+        let (lo, hi) = part.span(line);
+        match &self.data.quasi()[line].domain {
+            Domain::Taxonomy(tree) => {
+                let (first, last) = tree.span(tree.common(Code(lo), Code(hi)));
+                Some((first.0, last.0))
+            }
+            domain if domain.division(Code(lo), Code(hi)) == Division::Anywhere => Some((0, u32::MAX)),
+            _ => None,
         }
     }
 
-    fn split_along<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+    fn split_along<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Result<Split, Refusal> {
         let (lo, hi) = part.span(line);
         match self.data.quasi()[line].domain.division(Code(lo), Code(hi)) {
-            Division::Whole => None,
-            Division::Anywhere if self.mondrian.cut == Cut::Relaxed => self.cut_rows(line, part, rows),
-            Division::Anywhere => self.cut_values(line, part, rows),
+            Division::Whole => Err(Refusal::Here),
+            Division::Anywhere if self.mondrian.cut == Cut::Relaxed => {
+                self.cut_rows(line, part, rows).ok_or(Refusal::Here)
+            }
+            // No cut leaves enough records on both sides: neither does one of fewer records.
+            Division::Anywhere if self.others.is_empty() => {
+                self.cut_values(line, part, rows).ok_or(Refusal::Hopeless)
+            }
+            Division::Anywhere => self.cut_values(line, part, rows).ok_or(Refusal::Here),
             Division::Into(children) => self.part_children(line, &children, part, rows),
         }
     }
@@ -320,6 +362,7 @@ impl<'a> Splitter<'a> {
                 let mut fresh = self.no_part();
                 fresh.closed.clone_from(&part.closed);
                 fresh.closed[line] |= pool == Some(n);
+                fresh.hopeless.clone_from(&part.hopeless);
                 fresh.turn = (line + 1) % self.layout.width;
                 (fresh, 0)
             })
