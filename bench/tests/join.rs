@@ -12,7 +12,10 @@ fn the_tables_and_plots_are_made() {
         .unwrap();
     let text = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    assert!(text.contains("| mondrian, skewed, 550 / 55000 |") && text.contains("| top-down, skewed, 550 / 55000 |"));
+    assert!(
+        text.contains("| mondrian, skewed, 550 / 55000 |")
+            && text.contains("| top-down, skewed, 550 / 55000 |")
+    );
     assert!(text.contains("skipped: no acs2018_gov_employees.csv.gz"));
     assert_eq!(std::fs::read_dir(dir.join("svg")).unwrap().count(), 12);
     std::fs::remove_dir_all(dir).ok();

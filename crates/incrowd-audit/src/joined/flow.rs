@@ -176,8 +176,11 @@ impl Flow {
 /// Which demands a search has met, and how it came there.
 struct Seen {
     round: u32,
-    met: Vec<(u32, u32, Option<(u32, u32)>)>,
+    met: Vec<Met>,
 }
+
+/// In which round a demand was met last, by which edge, and from which demand and edge before.
+type Met = (u32, u32, Option<(u32, u32)>);
 
 impl Seen {
     fn new(demands: usize) -> Seen {

@@ -359,7 +359,7 @@ impl External {
         gathered: &Gathered,
         progress: &dyn Progress,
         step: &str,
-        visit: &(dyn Fn(&mut T, &[u8], &[u32]) + Sync),
+        visit: &Visit<'_, T>,
     ) -> Result<Vec<T>> {
         progress.step(step, Some(self.source.bytes()));
         let met_again: Mutex<HashSet<Fingerprint>> = Mutex::default();
@@ -383,13 +383,16 @@ impl External {
     }
 }
 
+/// What is made of a stranger: the name and the codes.
+type Visit<'v, T> = dyn Fn(&mut T, &[u8], &[u32]) + Sync + 'v;
+
 struct StrangerWorker<'a, T> {
     external: &'a External,
     people: &'a People,
     gathered: &'a Gathered,
     met_again: &'a Mutex<HashSet<Fingerprint>>,
     made: T,
-    visit: &'a (dyn Fn(&mut T, &[u8], &[u32]) + Sync),
+    visit: &'a Visit<'a, T>,
     changed: &'a AtomicBool,
 }
 

@@ -164,8 +164,8 @@ impl Algorithm for TopDown {
             ))
             .help("ask for less"));
         }
-        let asks = |m: &&Box<dyn BoundModel>| m.least_records().is_none() && m.looks_at().is_none();
-        let population = data.population().filter(|_| models.iter().any(|model| asks(&model)));
+        let asks = |m: &dyn BoundModel| m.least_records().is_none() && m.looks_at().is_none();
+        let population = data.population().filter(|_| models.iter().any(|model| asks(&**model)));
         let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
         let counted = models.iter().all(|model| model.least_records().is_some());
         let rows: Vec<u32> = (0..data.rows() as u32).collect();
