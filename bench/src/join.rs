@@ -367,11 +367,13 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
 /// One point of a sweep: the parameter, and the cost of the three variants.
 type Point = (String, [Cost; 3]);
 
+/// One point of a sweep on its way: the costs of the three variants, one for each seed.
+type Sums = (String, [Vec<Cost>; 3]);
+
 fn sweeps(options: &Options) -> Result<(), String> {
     let microdata = options.microdata;
     for algorithm in ["mondrian", "top-down"] {
-        type Costs = Vec<(String, [Vec<Cost>; 3])>;
-        let mut sums: Vec<(&str, Costs)> = Vec::new();
+        let mut sums: Vec<(&str, Vec<Sums>)> = Vec::new();
         for seed in 1..=options.sweep_seeds {
             let people = People::skewed(100 * microdata, seed)?;
             let domains = people.domains(100 * microdata);

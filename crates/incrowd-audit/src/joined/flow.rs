@@ -182,6 +182,9 @@ struct Seen {
     met: Vec<Met>,
 }
 
+/// In which round a demand was met last, by which edge, and from which demand and edge before.
+type Met = (u32, u32, Option<(u32, u32)>);
+
 impl Seen {
     fn new(demands: usize) -> Seen {
         Seen { round: 0, met: vec![(0, 0, None); demands] }

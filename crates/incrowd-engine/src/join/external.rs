@@ -383,7 +383,7 @@ impl External {
     }
 }
 
-/// What is made of a stranger, from the identifier and the codes.
+/// What is made of a stranger: the name and the codes.
 type Visit<'v, T> = dyn Fn(&mut T, &[u8], &[u32]) + Sync + 'v;
 
 struct StrangerWorker<'a, T> {

@@ -52,7 +52,7 @@ pub(crate) fn open(external: &ExternalJob, identity: &Identity) -> Result<Extern
 impl Joined {
     /// Reads both tables. With `all` every stranger is kept, else as many as there is room for. `directory` is where files
     /// without a name may be made.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "two tables, and how each is read")]
     pub(crate) fn read(
         engine: &Embedded,
         external: External,

@@ -182,7 +182,8 @@ fn damaged_releases_are_refused() {
     for damaged in [format!("{}\n", last.0), format!("{boxes}{}\n", last.1)] {
         assert!(!verdict(&damaged, &values, &audit, true));
     }
-    let elsewhere = boxes.replace('5', "6");
+    let elsewhere = boxes.replace(last.1, "99,99,sg1");
+    assert_ne!(elsewhere, boxes);
     assert!(!verdict(&elsewhere, &values, &audit, true) && !verdict(&elsewhere, &values, &audit, false));
     let crowded = format!("{boxes}{}", format!("{}\n", last.1).repeat(9));
     assert!(!verdict(&crowded, &values, &audit, false));
@@ -418,7 +419,7 @@ fn models_are_kept_on_the_sensitive_groups_and_hierarchies_work() {
     let dir = dir.path();
     let (mut mt, mut pd) = (String::from("ID,age,zip,SA\n"), String::from("ID,age,zip\n"));
     for i in 0..3000u32 {
-        let cells = format!("p{i},{},021{:02}", 20 + i * 37 % 60, i * 17 % 40);
+        let cells = format!("p{i},{},021{:02}", 20 + i * 37 % 61, i * 17 % 41);
         pd += &format!("{cells}\n");
         if i % 10 == 0 {
             mt += &format!("{cells},{}\n", ["flu", "cold", "gout", "none"][(i / 10 * 7 % 4) as usize]);
