@@ -41,7 +41,12 @@ impl Chart {
                 WIDTH - right,
                 py(y)
             ));
-            put(format!("<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>", left - 6.0, py(y) + 4.0, short(y)));
+            put(format!(
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                left - 6.0,
+                py(y) + 4.0,
+                short(y)
+            ));
         }
         for step in 0..=4 {
             let x = x_lo + (x_hi - x_lo) * f64::from(step) / 4.0;
@@ -52,12 +57,21 @@ impl Chart {
                 short(x)
             ));
         }
-        put(format!("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", WIDTH / 2.0, HEIGHT - 10.0, self.x));
+        put(format!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            WIDTH / 2.0,
+            HEIGHT - 10.0,
+            self.x
+        ));
         put(format!("<text x=\"{left}\" y=\"14\">{}</text>", self.y));
         for (i, line) in self.lines.iter().enumerate() {
             let colour = COLOURS[i % COLOURS.len()];
-            let path: Vec<String> = line.points.iter().map(|&(x, y)| format!("{:.1},{:.1}", px(x), py(y))).collect();
-            put(format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>", path.join(" ")));
+            let path: Vec<String> =
+                line.points.iter().map(|&(x, y)| format!("{:.1},{:.1}", px(x), py(y))).collect();
+            put(format!(
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+                path.join(" ")
+            ));
             for &(x, y) in &line.points {
                 put(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", px(x), py(y)));
             }

@@ -57,8 +57,9 @@ fn main() -> ExitCode {
         Some("plain") => {
             let rows = option("--rows").map_or(Ok(500_000), |n| n.parse());
             let dir = option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from);
-            rows.map_err(|_| USAGE.to_owned())
-                .and_then(|rows| plain::run_all(option("--data").map(PathBuf::from), &dir, rows, option("--only").as_deref()))
+            rows.map_err(|_| USAGE.to_owned()).and_then(|rows| {
+                plain::run_all(option("--data").map(PathBuf::from), &dir, rows, option("--only").as_deref())
+            })
         }
         // A single measurement in a process of its own, so that its peak memory is its own.
         Some("task") => task::run(&args[1..]),

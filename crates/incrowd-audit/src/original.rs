@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use incrowd_core::number::parse_number;
-use incrowd_core::{Dataset, Error, Extent, Folded, GroupSummary, Histogram, MISSING, Progress, Region, Result};
+use incrowd_core::{
+    Dataset, Error, Extent, Folded, GroupSummary, Histogram, MISSING, Progress, Region, Result,
+};
 
 use crate::classes::Classes;
 
@@ -33,7 +35,8 @@ impl<'a> Original<'a> {
         let groups = Classes::new(release, &(0..width).collect::<Vec<_>>());
         let mut cells: Vec<Vec<Option<Extent>>> = Vec::with_capacity(width);
         for (quasi, column) in data.quasi().iter().zip(&release.columns) {
-            let read = |text: &String| quasi.domain.read(text).map(|cell| Extent::of_cell(&quasi.domain, &cell));
+            let read =
+                |text: &String| quasi.domain.read(text).map(|cell| Extent::of_cell(&quasi.domain, &cell));
             cells.push(column.texts.iter().map(read).collect());
         }
         let mut regions = Vec::with_capacity(groups.len());
@@ -54,7 +57,8 @@ impl<'a> Original<'a> {
             regions.push(Region { extents });
         }
         let codes = data.sensitive().iter().zip(&release.columns[width..]);
-        let codes = codes.map(|(sensitive, column)| column.texts.iter().map(|text| code_of(sensitive, text)).collect());
+        let codes = codes
+            .map(|(sensitive, column)| column.texts.iter().map(|text| code_of(sensitive, text)).collect());
         let codes = codes.collect();
         let mut original = Original { data, regions, codes, groups, unmatched: 0 };
         original.unmatched = original.unmatched(release, progress);
@@ -80,7 +84,8 @@ impl<'a> Original<'a> {
     /// among the strangers.
     pub fn summaries(&self, release: &Folded) -> Vec<GroupSummary> {
         let width = self.data.quasi().len();
-        let mut lists: Vec<Vec<Vec<(u32, u64)>>> = vec![vec![Vec::new(); self.codes.len()]; self.groups.len()];
+        let mut lists: Vec<Vec<Vec<(u32, u64)>>> =
+            vec![vec![Vec::new(); self.codes.len()]; self.groups.len()];
         for row in 0..release.rows() {
             let group = &mut lists[self.groups.of_row[row] as usize];
             for (s, codes) in self.codes.iter().enumerate() {
@@ -109,7 +114,8 @@ impl<'a> Original<'a> {
         let mut wanted: BTreeMap<Vec<u32>, BTreeMap<u32, u64>> = BTreeMap::new();
         let mut strangers = 0;
         for row in 0..release.rows() {
-            let codes = self.codes.iter().enumerate().map(|(s, codes)| codes[release.row(row)[width + s] as usize]);
+            let codes =
+                self.codes.iter().enumerate().map(|(s, codes)| codes[release.row(row)[width + s] as usize]);
             match codes.collect::<Option<Vec<u32>>>() {
                 Some(values) => {
                     *wanted.entry(values).or_default().entry(self.groups.of_row[row]).or_default() +=
@@ -175,7 +181,9 @@ impl<'a> Matching<'a> {
         let region = self.regions[group];
         let (lo, hi) = match &region.extents[self.along].covers {
             incrowd_core::Covers::Span(lo, hi) => (*lo, *hi),
-            incrowd_core::Covers::Set(codes) => (codes.first().copied().unwrap_or(1), codes.last().copied().unwrap_or(0)),
+            incrowd_core::Covers::Set(codes) => {
+                (codes.first().copied().unwrap_or(1), codes.last().copied().unwrap_or(0))
+            }
         };
         let from = self.rows.partition_point(|codes| codes[self.along] < lo);
         let to = self.rows.partition_point(|codes| codes[self.along] <= hi).max(from);
@@ -190,7 +198,8 @@ impl<'a> Matching<'a> {
     }
 
     fn unmatched(&mut self) -> u64 {
-        let mut order: Vec<(usize, usize)> = (0..self.wanted.len()).map(|group| (self.fitting(group).count(), group)).collect();
+        let mut order: Vec<(usize, usize)> =
+            (0..self.wanted.len()).map(|group| (self.fitting(group).count(), group)).collect();
         order.sort_unstable();
         let mut lost = 0;
         for (_, group) in order {

@@ -104,7 +104,8 @@ pub fn verify_beside(
         }
         groups.iter_mut().zip(&people.by_group).for_each(|(group, &covered)| group.population = covered);
     }
-    let beside: Vec<GroupSummary> = original.map_or_else(Vec::new, |(original, folded)| original.summaries(folded));
+    let beside: Vec<GroupSummary> =
+        original.map_or_else(Vec::new, |(original, folded)| original.summaries(folded));
     if original.is_some() && beside.len() != groups.len() {
         return Err(Error::bug("the original was read beside another release"));
     }

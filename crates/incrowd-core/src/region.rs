@@ -72,8 +72,10 @@ impl Extent {
     /// What the cell covers under which a group is published: the span of its values and, for lines that publish sets, the
     /// values themselves, ascending.
     pub fn of_group(domain: &Domain, span: Span, values: &[Code]) -> Extent {
-        let between =
-            |lo: Code, hi: Code| Extent { ends: (domain.place(lo), domain.place(hi)), covers: Covers::Span(lo.0, hi.0) };
+        let between = |lo: Code, hi: Code| Extent {
+            ends: (domain.place(lo), domain.place(hi)),
+            covers: Covers::Span(lo.0, hi.0),
+        };
         match domain {
             Domain::Taxonomy(tree) => {
                 let (lo, hi) = tree.span(tree.common(span.lo, span.hi));

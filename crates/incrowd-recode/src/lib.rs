@@ -130,11 +130,16 @@ impl Method {
                 let (method, model) = (self.card.name, promise.name());
                 let (what, help) = match need {
                     Need::Population => ("count people of a population", "use `mondrian`"),
-                    _ => ("look at the corners of groups", "use `expc-plus`, with suppression_limit as high as you can bear"),
+                    _ => (
+                        "look at the corners of groups",
+                        "use `expc-plus`, with suppression_limit as high as you can bear",
+                    ),
                 };
-                return Err(Error::job(format!("`{method}` cannot be used with `{model}`: it does not {what}"))
-                    .help(help)
-                    .at("algorithm"));
+                return Err(Error::job(format!(
+                    "`{method}` cannot be used with `{model}`: it does not {what}"
+                ))
+                .help(help)
+                .at("algorithm"));
             }
             if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
                 let (method, model) = (self.card.name, promise.name());

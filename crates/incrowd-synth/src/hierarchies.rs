@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use crate::{salaries, skewed};
 use crate::table::Table;
+use crate::{salaries, skewed};
 
 /// Sex, indexed by [`crate::ages::FEMALE`] and [`crate::ages::MALE`].
 pub(crate) const SEX: [[&str; 1]; 2] = [["female"], ["male"]];
@@ -196,7 +196,8 @@ fn neighbours(column: &str) -> Option<String> {
     let line = |code: u16| {
         let from = code / size * size;
         let to = (from + size).min(count) - 1;
-        let (code, from, to) = (salaries::coded(letter, code), salaries::coded(letter, from), salaries::coded(letter, to));
+        let (code, from, to) =
+            (salaries::coded(letter, code), salaries::coded(letter, from), salaries::coded(letter, to));
         format!("{code};{from}-{to};*\n")
     };
     Some((0..count).map(line).collect())

@@ -49,7 +49,8 @@ impl OutlierProfile {
 pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) -> Result<OutlierProfile> {
     let (quasi, sensitive) = (named(job, RoleName::Quasi), named(job, RoleName::Sensitive));
     if quasi.is_empty() {
-        return Err(Error::job("outliers need quasi-identifiers to measure distance on").help("name them with --quasi"));
+        return Err(Error::job("outliers need quasi-identifiers to measure distance on")
+            .help("name them with --quasi"));
     }
     let given = params.iter().cloned().chain([("k".to_owned(), Value::Integer(1))]);
     let promise = Promise::about("plain-k-anonymity", given, &sensitive)?;

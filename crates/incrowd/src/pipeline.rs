@@ -14,10 +14,10 @@ use incrowd_recode::full_domain::SearchReport;
 use incrowd_recode::suppress::settle;
 use serde_json::{Value as Json, json};
 
+use crate::expansion::expansion_json;
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::{Beside, Release};
-use crate::expansion::expansion_json;
 use crate::search::{levels_json, search_json};
 use crate::setup::{self, Setup};
 
@@ -124,7 +124,17 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     release.publish(manifest.clone())?;
     let dropped_columns = setup.dropped;
-    Ok(Report { manifest, records, distinct_rows, verification, tally, dropped_columns, missing, search, expansion })
+    Ok(Report {
+        manifest,
+        records,
+        distinct_rows,
+        verification,
+        tally,
+        dropped_columns,
+        missing,
+        search,
+        expansion,
+    })
 }
 
 /// Starts the output file, before any long work: what cannot be written is said at once.

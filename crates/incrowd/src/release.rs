@@ -103,7 +103,8 @@ pub(crate) fn judge(
         (Some(data), Some(texts)) => Some((Original::read(texts, data, progress)?, texts)),
         _ => None,
     };
-    let people = beside.population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
+    let people =
+        beside.population.map(|p| People::covered(&release, quasi, p, missing, progress)).transpose()?;
     let width = release.columns.len();
     for column in quasi.len()..width {
         let mut texts = release.columns[column].texts.iter().skip(1);

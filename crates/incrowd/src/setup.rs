@@ -132,7 +132,12 @@ pub(crate) fn fold_people(
 }
 
 /// The original of a release to be judged, encoded as it was for the making, if a promise or an attack asks for it.
-pub(crate) fn original(job: &Job, quasi: &[&str], sensitive: &[&str], progress: &dyn Progress) -> Result<Dataset> {
+pub(crate) fn original(
+    job: &Job,
+    quasi: &[&str],
+    sensitive: &[&str],
+    progress: &dyn Progress,
+) -> Result<Dataset> {
     let named = |e: Error| match e.key() {
         Some(_) => e,
         None => e.at("input.path"),
@@ -156,9 +161,10 @@ pub(crate) fn original(job: &Job, quasi: &[&str], sensitive: &[&str], progress: 
         as_published(column, spec);
     }
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
-    Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &values.iter().collect::<Vec<_>>(), missing).map_err(
-        |EncodeError { misfit, .. }| Error::input(format!("the original table: {}", misfit.error.message())),
-    )
+    Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &values.iter().collect::<Vec<_>>(), missing)
+        .map_err(|EncodeError { misfit, .. }| {
+            Error::input(format!("the original table: {}", misfit.error.message()))
+        })
 }
 
 /// Whether a promise is about outliers of the original table.

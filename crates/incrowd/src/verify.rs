@@ -98,8 +98,7 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
         .collect();
     let asked = Asked { promises: &promises, stated };
     let beside = Beside { population: population.as_ref(), original: original.as_ref() };
-    let verification =
-        judge(back.folded, &specs(&quasi), &sensitive, &asked, beside, missing, progress)?;
+    let verification = judge(back.folded, &specs(&quasi), &sensitive, &asked, beside, missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers })

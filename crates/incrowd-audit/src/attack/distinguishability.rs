@@ -160,12 +160,14 @@ fn conditional(found: &[Distinguished], column: &str, threshold: f64) -> Finding
     let mut risks = Risks::default();
     found.iter().filter(|o| o.fits).for_each(|o| risks.add(chance(o.values), o.people));
     let measures = "chance of naming the value of an outlier who is known to have taken part";
-    let mut finding = risks.finding(CONDITIONAL.name, Some(column), measures, CHANCE, Alarm::Above(threshold));
+    let mut finding =
+        risks.finding(CONDITIONAL.name, Some(column), measures, CHANCE, Alarm::Above(threshold));
     finding.people = "outliers who fit a group";
     finding.owner_only = true;
     let unfit: u64 = found.iter().filter(|o| !o.fits).map(|o| o.people).sum();
     finding.add_fact("fit_no_group", "outliers who fit no group", unfit as f64);
-    let known = |o: &Distinguished| o.values_by_attribute.filter(|_| o.fits).map(|values| (chance(values), o.people));
+    let known =
+        |o: &Distinguished| o.values_by_attribute.filter(|_| o.fits).map(|values| (chance(values), o.people));
     let by_attribute: Vec<(f64, u64)> = found.iter().filter_map(known).collect();
     let people: u64 = by_attribute.iter().map(|entry| entry.1).sum();
     finding.add_fact(
@@ -178,7 +180,11 @@ fn conditional(found: &[Distinguished], column: &str, threshold: f64) -> Finding
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let sum: f64 = sorted.iter().map(|(risk, people)| risk * *people as f64).sum();
         let worst = sorted.last().map_or(0.0, |entry| entry.0);
-        finding.add_fact("average_knowing_attribute", "average chance if that attribute is known too", sum / people as f64);
+        finding.add_fact(
+            "average_knowing_attribute",
+            "average chance if that attribute is known too",
+            sum / people as f64,
+        );
         finding.add_fact("worst_knowing_attribute", "greatest chance if that attribute is known too", worst);
     }
     finding
@@ -212,8 +218,11 @@ pub fn distinguish(
             entry.3.push(outliers.rank(data.sensitive_codes(row)[outliers.column()]));
         }
     }
-    let known: Vec<(&[u32], usize, u64, Vec<u32>)> =
-        known.into_iter().filter(|(_, entry)| entry.2).map(|(codes, (row, people, _, own))| (codes, row, people, own)).collect();
+    let known: Vec<(&[u32], usize, u64, Vec<u32>)> = known
+        .into_iter()
+        .filter(|(_, entry)| entry.2)
+        .map(|(codes, (row, people, _, own))| (codes, row, people, own))
+        .collect();
     let summaries = original.summaries(scene.release.table);
     progress.step("looking at groups", Some(summaries.len() as u64));
     let mut groups = Vec::with_capacity(summaries.len());
@@ -284,7 +293,11 @@ pub fn distinguish(
 }
 
 /// The same outlier structure with one distance attribute each, if there are several.
-fn single_attributes(data: &Dataset, outliers: &Outliers, settings: &Settings) -> Result<Vec<(usize, Outliers)>> {
+fn single_attributes(
+    data: &Dataset,
+    outliers: &Outliers,
+    settings: &Settings,
+) -> Result<Vec<(usize, Outliers)>> {
     let attributes: Vec<usize> = outliers.attributes().collect();
     if attributes.len() < 2 {
         return Ok(Vec::new());
@@ -292,7 +305,8 @@ fn single_attributes(data: &Dataset, outliers: &Outliers, settings: &Settings) -
     let known = |name: &str| *name == data.sensitive()[outliers.column()].name;
     let alone = |q: usize| {
         let name = data.quasi()[q].name.clone();
-        let bounds = settings.bounds.iter().filter(|b| b.column == name || known(&b.column)).cloned().collect();
+        let bounds =
+            settings.bounds.iter().filter(|b| b.column == name || known(&b.column)).cloned().collect();
         let settings = Settings { distance_attributes: vec![name], bounds, ..settings.clone() };
         Ok((q, Outliers::new(data, &settings)?))
     };

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incrowd::job::PopulationJob;
-use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result, Value};
+use incrowd::{
+    AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result, Value,
+};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
@@ -50,7 +52,8 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
 fn spare_inputs(args: &AttackArgs) -> Result<()> {
     let place = |path: &PathBuf| path.canonicalize().ok();
     let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let read = read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()]);
+    let read =
+        read.into_iter().chain([args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()]);
     let read = read.flatten();
     let details = args.details.as_ref().and_then(place);
     if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {

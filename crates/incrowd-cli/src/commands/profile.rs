@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
+use incrowd::job::RoleName;
 use incrowd::profile::{Profile, SIZES, Uniqueness};
 use incrowd::risk::population::{ESTIMATORS, Population, Sampling};
-use incrowd::job::RoleName;
 use incrowd::{Error, OutlierProfile, ProfileOptions};
 
 use crate::args::{LookArgs, ProfileArgs};
@@ -48,7 +48,12 @@ pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
 }
 
 /// Counts outliers on the quasi-identifiers the profile measured uniqueness on.
-fn outliers(args: &ProfileArgs, profile: &Profile, text: &str, talk: Talk) -> Result<OutlierProfile, Failure> {
+fn outliers(
+    args: &ProfileArgs,
+    profile: &Profile,
+    text: &str,
+    talk: Talk,
+) -> Result<OutlierProfile, Failure> {
     let params = super::attack::outlier_params(text)?;
     let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
     let names = |role: RoleName| -> Vec<String> {
@@ -56,7 +61,11 @@ fn outliers(args: &ProfileArgs, profile: &Profile, text: &str, talk: Talk) -> Re
     };
     let sensitive = on.clone().map_or_else(|| names(RoleName::Sensitive), |on| vec![on]);
     let quasi = profile.uniqueness.as_ref().map_or_else(Vec::new, |u| {
-        u.columns.iter().map(|&c| profile.columns[c].name.clone()).filter(|name| !sensitive.contains(name)).collect()
+        u.columns
+            .iter()
+            .map(|&c| profile.columns[c].name.clone())
+            .filter(|name| !sensitive.contains(name))
+            .collect()
     });
     let table = crate::args::TableArgs {
         quasi,

@@ -31,7 +31,12 @@ fn made(options: &str) -> Room {
         "anonymize people.csv --quasi age,gender,zip --sensitive income --hierarchy gender=gender.csv --model {MODEL} \
          --algorithm expc-plus --set seeds=sorted --suppression-limit 0.3 -o r.csv {options}"
     ));
-    done.prints(&["may be published", "holds", "for the data owner only", "1 global, 1 local, 1 of which may fit"]);
+    done.prints(&[
+        "may be published",
+        "holds",
+        "for the data owner only",
+        "1 global, 1 local, 1 of which may fit",
+    ]);
     room
 }
 
@@ -42,11 +47,16 @@ fn a_release_is_verified_beside_its_original_only() {
     let room = made("");
     assert!(!room.text("r.csv").contains("2000000"), "Bill cannot be hidden");
     assert!(room.text("r.csv").contains(",120\n"), "Justin can");
-    room.does(&format!("verify r.csv {GENDER} --original people.csv")).prints(&["plain-k-anonymity", "holds"]);
+    room.does(&format!("verify r.csv {GENDER} --original people.csv"))
+        .prints(&["plain-k-anonymity", "holds"]);
     let says = &["needs the original table", "--original people.csv", "l-diversity"];
     room.refuses(&format!("verify r.csv {GENDER}")).exits(2).says(says);
-    room.refuses("verify r.csv --original people.csv").exits(2).says(&["`gender` was generalized along a hierarchy"]);
-    let stronger = format!("verify r.csv {GENDER} --original people.csv --model plain-k-anonymity:k=9,distance_attributes=age");
+    room.refuses("verify r.csv --original people.csv")
+        .exits(2)
+        .says(&["`gender` was generalized along a hierarchy"]);
+    let stronger = format!(
+        "verify r.csv {GENDER} --original people.csv --model plain-k-anonymity:k=9,distance_attributes=age"
+    );
     room.run(&stronger).exits(1).prints(&["FAILS", "fewest sensitive values"]);
     // Of another table it is no release.
     room.write("others.csv", FIGURE_1.replace(",120", ",121"));
@@ -59,7 +69,8 @@ fn figure_2a_is_found_out_by_verify_and_attack() {
     let room = room();
     let cells = "age,gender,zip,income\n20,*,\"[6006, 6013]\",20\n20,*,\"[6006, 6013]\",25\n20,*,\"[6006, 6013]\",120\n";
     room.write("bad.csv", cells);
-    let roles = format!("--quasi age,gender,zip --sensitive income --kind age=numeric --kind zip=numeric {GENDER}");
+    let roles =
+        format!("--quasi age,gender,zip --sensitive income --kind age=numeric --kind zip=numeric {GENDER}");
     let verify = format!("verify bad.csv {roles} --original people.csv --model {MODEL}");
     room.run(&verify).exits(1).prints(&["FAILS", "groups with a value that is an outlier's at every corner"]);
     let attack = format!(
@@ -75,14 +86,20 @@ fn figure_2a_is_found_out_by_verify_and_attack() {
         assert_eq!(found["facts"][format!("association_{mode}")], 1.0);
     }
     assert_eq!(json["private"]["attacks"][1]["worst"], 1.0);
-    room.does(&attack).prints(&["for the data owner only", "distinguishability of income", "outlier-values of income"]);
+    room.does(&attack).prints(&[
+        "for the data owner only",
+        "distinguishability of income",
+        "outlier-values of income",
+    ]);
     room.run(&format!("{attack} --limit distinguishability=0.5")).exits(1).prints(&["EXCEEDED"]);
 }
 
 #[test]
 fn what_is_known_of_a_hidden_outlier_is_told() {
     let room = made("");
-    let attack = format!("attack r.csv {GENDER} --original people.csv --only distinguishability,outlier-values --json");
+    let attack = format!(
+        "attack r.csv {GENDER} --original people.csv --only distinguishability,outlier-values --json"
+    );
     let json = room.does(&attack).json();
     assert_eq!(json["private"]["attacks"][0]["worst"], 0.0, "nothing is proved");
     assert!(json["private"]["attacks"][1]["worst"].as_f64().unwrap() > 0.0, "and yet something is known");
@@ -94,9 +111,14 @@ fn what_is_known_of_a_hidden_outlier_is_told() {
 #[test]
 fn profile_counts_outliers() {
     let room = room();
-    let flags = format!("--quasi age,gender,zip {GENDER} --outliers on=income,p=0.75,d=0.6,distance_attributes=age");
+    let flags =
+        format!("--quasi age,gender,zip {GENDER} --outliers on=income,p=0.75,d=0.6,distance_attributes=age");
     let done = room.does(&format!("profile people.csv {flags}"));
-    done.prints(&["outliers by income and age", "1 global, 1 local, 1 of which may fit", "at least 1 would have to be left out"]);
+    done.prints(&[
+        "outliers by income and age",
+        "1 global, 1 local, 1 of which may fit",
+        "at least 1 would have to be left out",
+    ]);
     let json = room.does(&format!("profile people.csv {flags} --json")).json();
     assert_eq!(json["private"]["outliers"]["outliers"]["removals_at_least"], 1);
     room.refuses("profile people.csv --quasi age --outliers on=name").exits(2).says(&["not numeric"]);

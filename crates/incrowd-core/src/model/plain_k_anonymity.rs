@@ -37,7 +37,12 @@ pub(super) const CARD: Card = Card {
              have to be left out. Use few distance attributes, ordered ones, and a large p. k different values do not bound the \
              share of one of them. Checking it needs the original table.",
     params: &[
-        Param { name: "k", kind: ParamKind::Count(1), default: None, about: "how many different sensitive values at least" },
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many different sensitive values at least",
+        },
         Param {
             name: "p",
             kind: ParamKind::Number(0.0, 1.0),
@@ -101,7 +106,11 @@ pub(super) const CARD: Card = Card {
                 d: params.number("d"),
                 distance_attributes: params.words("distance_attributes"),
                 scale: if params.word("scale") == "original" { Scale::Original } else { Scale::Trimmed },
-                bounds: params.words("bounds").iter().map(|text| Bounds::parse(text)).collect::<Result<_>>()?,
+                bounds: params
+                    .words("bounds")
+                    .iter()
+                    .map(|text| Bounds::parse(text))
+                    .collect::<Result<_>>()?,
                 on: params.word("on").to_owned(),
             },
             asks: Asks {
@@ -184,7 +193,12 @@ impl BoundModel for Bound {
         match least {
             Some(have) => {
                 let (need, holds) = (self.asks.diversity, have >= self.asks.diversity);
-                verdict.and(Verdict::at_least("fewest values that make an outlier", have as f64, need as f64, holds))
+                verdict.and(Verdict::at_least(
+                    "fewest values that make an outlier",
+                    have as f64,
+                    need as f64,
+                    holds,
+                ))
             }
             None => verdict,
         }

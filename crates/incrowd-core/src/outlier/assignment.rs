@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::near::Bits;
 use super::corners::Ends;
+use super::near::Bits;
 use super::{Outliers, Standing};
 use crate::region::Region;
 
@@ -21,7 +21,8 @@ impl Outliers {
             if self.tree.sides(node).iter().zip(ends.iter()).any(outside) {
                 continue;
             }
-            let (points, second) = (self.tree.nodes[node as usize].points, self.tree.nodes[node as usize].second);
+            let (points, second) =
+                (self.tree.nodes[node as usize].points, self.tree.nodes[node as usize].second);
             if second != 0 {
                 open.extend([second, node + 1]);
                 continue;
@@ -92,7 +93,8 @@ fn flows(values: &[(u32, u64)], kinds: &[(Bits, u64)]) -> bool {
                     Some((from, came[from]))
                 })
             };
-            let gives = steps().filter_map(|(_, step)| step.and_then(|(value, from)| Some(given[value][from?])));
+            let gives =
+                steps().filter_map(|(_, step)| step.and_then(|(value, from)| Some(given[value][from?])));
             let amount = gives.min().unwrap_or(u64::MAX).min(missing).min(left[end]);
             left[end] -= amount;
             for (kind, step) in steps().collect::<Vec<_>>() {

@@ -75,7 +75,9 @@ impl Outliers {
                 self.good_at_some_corner(&ends, asked, &mut found);
             }
             // The next combination; small boxes, which are first on each side, come first.
-            let Some(axis) = (0..sides.len()).find(|&axis| at[axis] + 1 < sides[axis].len()) else { return found };
+            let Some(axis) = (0..sides.len()).find(|&axis| at[axis] + 1 < sides[axis].len()) else {
+                return found;
+            };
             at[..axis].fill(0);
             at[axis] += 1;
         }

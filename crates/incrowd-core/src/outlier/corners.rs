@@ -244,7 +244,8 @@ impl Outliers {
     /// The good values at a place of the distance attributes, given in the order of [`Outliers::attributes`] as it stands in
     /// the table, unscaled.
     pub fn good_at(&self, place: &[f64]) -> Bits {
-        let ends = self.axes.iter().zip(place).map(|((_, axis), &x)| (axis.scaled(x), axis.scaled(x))).collect();
+        let ends =
+            self.axes.iter().zip(place).map(|((_, axis), &x)| (axis.scaled(x), axis.scaled(x))).collect();
         self.cache.good(self, &ends).all.clone()
     }
 

@@ -136,7 +136,8 @@ impl Outliers {
 
         let mut counts = vec![0u64; values.len()];
         row_rank.iter().zip(&weights).for_each(|(&rank, &weight)| counts[rank as usize] += weight);
-        let own = Axis::spanning(values.iter().copied().zip(&counts).filter(|(_, n)| **n > 0).map(|(x, _)| x));
+        let own =
+            Axis::spanning(values.iter().copied().zip(&counts).filter(|(_, n)| **n > 0).map(|(x, _)| x));
         let first = scale::far_values(&values, &counts, own, reach, need);
         let kept = |row: usize| settings.scale == Scale::Original || !first[row_rank[row] as usize];
         let rows = || (0..data.rows()).filter(|&row| weights[row] > 0 && kept(row));
@@ -152,7 +153,10 @@ impl Outliers {
             scaled_axes.push((q, Bounds::stated(&settings.bounds, &quasi.name, &all)?.unwrap_or(found)));
         }
         let axes = scaled_axes;
-        Bounds::all_known(&settings.bounds, axes.iter().map(|(q, _)| data.quasi()[*q].name.as_str()).chain([name.as_str()]))?;
+        Bounds::all_known(
+            &settings.bounds,
+            axes.iter().map(|(q, _)| data.quasi()[*q].name.as_str()).chain([name.as_str()]),
+        )?;
         let last = scale::far_values(&values, &counts, sensitive, reach, need);
         let global: Vec<bool> = first.iter().zip(&last).map(|(a, b)| *a || *b).collect();
         let scaled = values.iter().map(|&x| sensitive.scaled(x)).collect();
@@ -303,12 +307,16 @@ fn distance_attributes(data: &Dataset, names: &[String]) -> Result<Vec<usize>> {
     let mut chosen: Vec<usize> = Vec::new();
     for name in names {
         let Some(position) = known().position(|q| q == name) else {
-            return Err(Error::job(format!("`distance_attributes` names `{name}`, which is not a quasi-identifier"))
-                .help_near(name, known())
-                .at("distance_attributes"));
+            return Err(Error::job(format!(
+                "`distance_attributes` names `{name}`, which is not a quasi-identifier"
+            ))
+            .help_near(name, known())
+            .at("distance_attributes"));
         };
         if chosen.contains(&position) {
-            return Err(Error::job(format!("`distance_attributes` names `{name}` twice")).at("distance_attributes"));
+            return Err(
+                Error::job(format!("`distance_attributes` names `{name}` twice")).at("distance_attributes")
+            );
         }
         chosen.push(position);
     }
@@ -321,8 +329,12 @@ fn distance_attributes(data: &Dataset, names: &[String]) -> Result<Vec<usize>> {
             && line.missing_leaf().is_some()
         {
             let name = &data.quasi()[q].name;
-            return Err(Error::job(format!("column `{name}` has missing values, which have no distance to numbers"))
-                .help("leave such records out with on_missing = \"drop\", or the column out of distance_attributes"));
+            return Err(Error::job(format!(
+                "column `{name}` has missing values, which have no distance to numbers"
+            ))
+            .help(
+                "leave such records out with on_missing = \"drop\", or the column out of distance_attributes",
+            ));
         }
     }
     Ok(chosen)

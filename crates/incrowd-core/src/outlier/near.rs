@@ -129,7 +129,8 @@ impl<'a> Sums<'a> {
         let walk = listed.ranks.len() * 8 > count;
         let (mut from, mut to) = (0, 0);
         for (i, &rank) in listed.ranks.iter().enumerate() {
-            let (at, records) = (self.scaled[rank as usize], (listed.before[i + 1] - listed.before[i]) as i64);
+            let (at, records) =
+                (self.scaled[rank as usize], (listed.before[i + 1] - listed.before[i]) as i64);
             if walk {
                 while from < count && self.scaled[from] < at - radius {
                     from += 1;
@@ -182,7 +183,8 @@ impl Outliers {
                     most.add(listed, self.reach - near);
                     continue;
                 }
-                let (points, second) = (self.tree.nodes[node as usize].points, self.tree.nodes[node as usize].second);
+                let (points, second) =
+                    (self.tree.nodes[node as usize].points, self.tree.nodes[node as usize].second);
                 if second != 0 {
                     least_open.add(listed, self.reach - far);
                     most_open.add(listed, self.reach - near);
@@ -233,7 +235,11 @@ impl Outliers {
     /// The good values among `ranks` of people at a point.
     pub(super) fn good_at_point(&self, point: u32, ranks: &[u32]) -> Bits {
         let ends: Ends = self.tree.place(point).iter().map(|&x| (x, x)).collect();
-        if ranks.len() <= FEW { self.look(&ends, Some(ranks)).all } else { self.cache.good(self, &ends).all.clone() }
+        if ranks.len() <= FEW {
+            self.look(&ends, Some(ranks)).all
+        } else {
+            self.cache.good(self, &ends).all.clone()
+        }
     }
 }
 
@@ -241,7 +247,15 @@ impl Outliers {
 fn distances(sides: impl Iterator<Item = (f64, f64)>, ends: &Ends) -> (f64, f64) {
     let (mut near, mut far) = (0.0, 0.0);
     for ((lo, hi), &(a, b)) in sides.zip(ends.iter()) {
-        let least = |c: f64| if c < lo { lo - c } else if c > hi { c - hi } else { 0.0 };
+        let least = |c: f64| {
+            if c < lo {
+                lo - c
+            } else if c > hi {
+                c - hi
+            } else {
+                0.0
+            }
+        };
         let most = |c: f64| (c - lo).abs().max((c - hi).abs());
         let (n, f) = (least(a).min(least(b)), most(a).max(most(b)));
         near += n * n;

@@ -31,13 +31,16 @@ impl Bounds {
             sound.then(|| Bounds { column: column.to_owned(), range })
         })();
         read.ok_or_else(|| {
-            Error::job(format!("`bounds` has `{text}`, which is no range")).help("write age:0:120").at("bounds")
+            Error::job(format!("`bounds` has `{text}`, which is no range"))
+                .help("write age:0:120")
+                .at("bounds")
         })
     }
 
     /// The stated range of a column, if there is one; all its places must lie in it.
     pub(super) fn stated(stated: &[Bounds], column: &str, places: &[f64]) -> Result<Option<Axis>> {
-        let Some(Bounds { range: (lo, hi), .. }) = stated.iter().find(|bounds| bounds.column == column) else {
+        let Some(Bounds { range: (lo, hi), .. }) = stated.iter().find(|bounds| bounds.column == column)
+        else {
             return Ok(None);
         };
         if places.iter().any(|place| !(*lo..=*hi).contains(place)) {
@@ -49,7 +52,10 @@ impl Bounds {
     }
 
     /// Refuses a range that is stated for no column distances are measured on.
-    pub(super) fn all_known<'n>(stated: &[Bounds], known: impl Iterator<Item = &'n str> + Clone) -> Result<()> {
+    pub(super) fn all_known<'n>(
+        stated: &[Bounds],
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<()> {
         match stated.iter().find(|bounds| !known.clone().any(|name| name == bounds.column)) {
             None => Ok(()),
             Some(Bounds { column, .. }) => {

@@ -49,7 +49,12 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Builds the tree, and says at which point each row lies.
-    pub(super) fn new(data: &Dataset, axes: &[(usize, Axis)], ranks: &[u32], values: usize) -> (Tree, Vec<u32>) {
+    pub(super) fn new(
+        data: &Dataset,
+        axes: &[(usize, Axis)],
+        ranks: &[u32],
+        values: usize,
+    ) -> (Tree, Vec<u32>) {
         let width = axes.len();
         let mut known: HashMap<Vec<u32>, u32, foldhash::fast::FixedState> = HashMap::default();
         let mut of_row: Vec<u32> = Vec::with_capacity(data.rows());
@@ -108,7 +113,8 @@ impl Tree {
                 *side = (side.0.min(x), side.1.max(x));
             }
         }
-        let widest = (0..width).max_by(|&a, &b| (sides[a].1 - sides[a].0).total_cmp(&(sides[b].1 - sides[b].0)));
+        let widest =
+            (0..width).max_by(|&a, &b| (sides[a].1 - sides[a].0).total_cmp(&(sides[b].1 - sides[b].0)));
         let node = self.nodes.len();
         let end = start + order.len() as u32;
         self.nodes.push(Node { points: (start, end), second: 0, list: (0, 0) });
@@ -142,7 +148,8 @@ impl Tree {
         for alike in rows.chunk_by(|a, b| point[*a as usize] == point[*b as usize]) {
             let own = &mut entries[point[alike[0] as usize] as usize];
             own.extend(alike.iter().map(|&row| (ranks[row as usize], data.weight(row as usize))));
-            for same in alike.chunk_by(|a, b| data.quasi_codes(*a as usize) == data.quasi_codes(*b as usize)) {
+            for same in alike.chunk_by(|a, b| data.quasi_codes(*a as usize) == data.quasi_codes(*b as usize))
+            {
                 self.people.extend_from_slice(data.quasi_codes(same[0] as usize));
                 self.weights.push(same.iter().map(|&row| data.weight(row as usize)).sum());
             }
@@ -162,7 +169,13 @@ impl Tree {
             };
             for part in parts {
                 let listed = self.listed(part);
-                below.extend(listed.ranks.iter().enumerate().map(|(i, &r)| (r, listed.before[i + 1] - listed.before[i])));
+                below.extend(
+                    listed
+                        .ranks
+                        .iter()
+                        .enumerate()
+                        .map(|(i, &r)| (r, listed.before[i + 1] - listed.before[i])),
+                );
             }
             self.nodes[node].list = self.list(&mut below, values);
         }

@@ -27,7 +27,13 @@ struct Candidate {
 impl Growth {
     /// Grows a group from a seed, which is in no pool, taking rows from the pool. `None` if it did not become what the models
     /// admit; then the pool is as before. `steps` counts expansions.
-    pub(super) fn grow(&self, judge: &Judge<'_>, pool: &mut Pool<'_>, seed: u32, steps: &mut u64) -> Option<Group> {
+    pub(super) fn grow(
+        &self,
+        judge: &Judge<'_>,
+        pool: &mut Pool<'_>,
+        seed: u32,
+        steps: &mut u64,
+    ) -> Option<Group> {
         let mut group = judge.single(seed);
         let mut tabu: Vec<u32> = Vec::new();
         let mut taken = 0;
@@ -63,9 +69,12 @@ impl Growth {
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
         let (mut looked_at, mut last, mut dead) = (0, f64::NEG_INFINITY, None::<(Vec<Cell>, bool)>);
         let mut kinds = 0;
+        // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
+        let completes = judge.may_complete(group);
         pool.offers(group, &next, &mut |offer| {
             looked_at += 1;
-            if looked_at > LOOKED_AT || kinds >= TRIED && offer.loss > last {
+            let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
+            if looked_at > LOOKED_AT || enough && offer.loss > last {
                 return false;
             }
             if self.skip_dead && offer.cells != group.cells {
@@ -76,8 +85,8 @@ impl Growth {
                     return true;
                 }
             }
-            last = offer.loss;
             for &row in pool.rows_at(offer.point).iter().filter(|row| !tabu.contains(row)) {
+                last = offer.loss;
                 let known = !judge.is_new(group, row);
                 kinds += usize::from(!known);
                 let candidate = Candidate { row, cells: offer.cells.clone() };
@@ -87,6 +96,9 @@ impl Growth {
         });
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
         let mut tried: Vec<&Candidate> = Vec::new();
+        if !completes {
+            return candidates.first().map(|(_, _, _, candidate)| (candidate.row, false));
+        }
         for (_, _, _, candidate) in &candidates {
             let same = |other: &&Candidate| {
                 other.cells == candidate.cells && judge.same_values(other.row, candidate.row)
@@ -122,9 +134,13 @@ impl Growth {
                 (own().min().unwrap_or(0), own().max().unwrap_or(0))
             })
             .collect();
-        let extreme = |row: u32| codes(row).iter().zip(&ends).filter(|(code, (lo, hi))| *code == lo || *code == hi).count();
+        let extreme = |row: u32| {
+            codes(row).iter().zip(&ends).filter(|(code, (lo, hi))| *code == lo || *code == hi).count()
+        };
         let others = group.rows[1..].iter().copied();
-        let Some(leaving) = others.max_by_key(|&row| (extreme(row), std::cmp::Reverse(pool.turn[row as usize]))) else {
+        let Some(leaving) =
+            others.max_by_key(|&row| (extreme(row), std::cmp::Reverse(pool.turn[row as usize])))
+        else {
             return false;
         };
         pool.put_back(leaving);
@@ -191,7 +207,9 @@ mod tests {
             // Age 30; M or F, whichever the seed has; zip code 6010, which lies inside.
             let own = data.quasi_codes(seed as usize)[1];
             assert_eq!(next, [Some(data.quasi_codes(3)[0]), Some(own), Some(data.quasi_codes(4)[2])]);
-            for (row, loss) in [(3, 2.114_718_614_718_614_6), (4, 1.887_445_887_445_887_5), (6, 2.454_545_454_545_454_6)] {
+            for (row, loss) in
+                [(3, 2.114_718_614_718_614_6), (4, 1.887_445_887_445_887_5), (6, 2.454_545_454_545_454_6)]
+            {
                 let cells = judge.cells_with(&group.cells, data.quasi_codes(row as usize));
                 assert!(judge.admits_with(&group, row, &cells));
                 assert!((cells.iter().map(|cell| cell.loss).sum::<f64>() - loss).abs() < 1e-12);

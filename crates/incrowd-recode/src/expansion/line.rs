@@ -44,7 +44,8 @@ impl<'a> Line<'a> {
 
     fn made(&self, lo: u32, hi: u32) -> Cell {
         let domain = self.domain;
-        let whole = || Cell { lo: 0, hi: self.leaves.saturating_sub(1), loss: domain.cell_loss(&ReadCell::Anything) };
+        let whole =
+            || Cell { lo: 0, hi: self.leaves.saturating_sub(1), loss: domain.cell_loss(&ReadCell::Anything) };
         match domain {
             Domain::Taxonomy(tree) => {
                 let node = tree.common(Code(lo), Code(hi));
@@ -65,7 +66,11 @@ impl<'a> Line<'a> {
 
     /// The cell that covers another one and a code besides.
     pub(super) fn with(&self, cell: Cell, code: u32) -> Cell {
-        if (cell.lo..=cell.hi).contains(&code) { cell } else { self.cell(cell.lo.min(code), cell.hi.max(code)) }
+        if (cell.lo..=cell.hi).contains(&code) {
+            cell
+        } else {
+            self.cell(cell.lo.min(code), cell.hi.max(code))
+        }
     }
 
     /// The cell that covers two.

@@ -13,8 +13,8 @@
 //! Seeds come in an order drawn from the operating system, because order shows in the result; `seeds = "sorted"` makes the
 //! same release again.
 
-mod grow;
 mod group;
+mod grow;
 mod line;
 mod pool;
 mod report;
@@ -25,13 +25,15 @@ pub use report::ExpansionReport;
 use std::collections::BTreeMap;
 
 use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span};
+use incrowd_core::{
+    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
+};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
 use crate::{Algorithm, Card, Recoding};
-use grow::Growth;
 use group::{Group, Judge};
+use grow::Growth;
 use pool::Pool;
 
 const DELTA: Param = Param {
@@ -145,7 +147,8 @@ impl Expansion {
 
     /// The rows in the order in which they become seeds.
     fn order(&self, data: &Dataset) -> Vec<u32> {
-        let mut rows: Vec<u32> = (0..data.rows() as u32).filter(|&row| data.weight(row as usize) > 0).collect();
+        let mut rows: Vec<u32> =
+            (0..data.rows() as u32).filter(|&row| data.weight(row as usize) > 0).collect();
         let codes = |row: u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
         rows.sort_unstable_by(|&a, &b| codes(a).cmp(&codes(b)));
         if self.shuffled {
@@ -215,7 +218,8 @@ impl Algorithm for Expansion {
         if out > suppressible || groups.is_empty() {
             // Global outliers leave whatever happens; perhaps everybody else can stay.
             let others: Vec<u32> = local.iter().chain(&left).copied().collect();
-            let held = records(&global) <= suppressible && hold_together(&judge, &mut groups, &others, progress);
+            let held =
+                records(&global) <= suppressible && hold_together(&judge, &mut groups, &others, progress);
             if !held {
                 return Err(match groups.is_empty() {
                     true => nothing(data, forced.map_or(0, |f| f.outliers.global + f.outliers.local)),

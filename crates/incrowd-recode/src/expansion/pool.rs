@@ -183,7 +183,10 @@ impl<'a> Pool<'a> {
     pub(super) fn offers(&self, group: &Group, next: &[Option<u32>], visit: &mut dyn FnMut(Offer) -> bool) {
         let mut waiting = BinaryHeap::new();
         let fits = |ranges: &[(u32, u32)]| {
-            ranges.iter().zip(next).any(|(&(lo, hi), next)| next.is_some_and(|code| (lo..=hi).contains(&code)))
+            ranges
+                .iter()
+                .zip(next)
+                .any(|(&(lo, hi), next)| next.is_some_and(|code| (lo..=hi).contains(&code)))
         };
         let open = |node: u32, waiting: &mut BinaryHeap<Reverse<Waiting>>| {
             let ranges = &self.boxes[node as usize * self.width..(node as usize + 1) * self.width];
@@ -227,8 +230,11 @@ impl<'a> Pool<'a> {
         let mut best: Option<(f64, u32, u32)> = None;
         for point in 0..self.at.len() as u32 {
             let codes = self.codes_of(point);
-            let apart = codes.iter().zip(&group.cells).all(|(code, cell)| !(cell.lo..=cell.hi).contains(code));
-            let Some(&row) = self.at[point as usize].iter().find(|&&row| apart && wanted(row)) else { continue };
+            let apart =
+                codes.iter().zip(&group.cells).all(|(code, cell)| !(cell.lo..=cell.hi).contains(code));
+            let Some(&row) = self.at[point as usize].iter().find(|&&row| apart && wanted(row)) else {
+                continue;
+            };
             let loss: f64 = self.judge.cells_with(&group.cells, codes).iter().map(|cell| cell.loss).sum();
             let turn = self.turn[row as usize];
             if best.is_none_or(|(least, first, _)| loss.total_cmp(&least).then(turn.cmp(&first)).is_lt()) {

@@ -10,7 +10,12 @@ const TRIED: usize = 64;
 
 /// Puts each row into the group that loses least by it, merging further groups until the models admit the union. A row for
 /// which not even the union of all groups is admitted is returned.
-pub(super) fn merge(judge: &Judge<'_>, groups: &mut Vec<Group>, rows: &[u32], progress: &dyn Progress) -> Vec<u32> {
+pub(super) fn merge(
+    judge: &Judge<'_>,
+    groups: &mut Vec<Group>,
+    rows: &[u32],
+    progress: &dyn Progress,
+) -> Vec<u32> {
     let mut removed = Vec::new();
     let cover = |a: &[Cell], b: &[Cell]| -> Vec<Cell> {
         judge.lines.iter().zip(a).zip(b).map(|((line, &a), &b)| line.both(a, b)).collect()
@@ -33,7 +38,9 @@ pub(super) fn merge(judge: &Judge<'_>, groups: &mut Vec<Group>, rows: &[u32], pr
                 break false;
             }
             let cheapest = left.iter().enumerate().map(|(at, &g)| (increase(judge, &union, &groups[g]), at));
-            let Some((_, at)) = cheapest.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else { break false };
+            let Some((_, at)) = cheapest.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
+                break false;
+            };
             let group = left.remove(at);
             union = judge.merged(&union, &groups[group]);
             used.push(group);
@@ -63,7 +70,12 @@ fn increase(judge: &Judge<'_>, a: &Group, b: &Group) -> f64 {
 
 /// Puts each row into the cheapest group that is still admitted with it. A row for which there is none, or for which that
 /// costs more than leaving it out, is returned.
-pub(super) fn join(judge: &Judge<'_>, groups: &mut [Group], rows: &[u32], progress: &dyn Progress) -> Vec<u32> {
+pub(super) fn join(
+    judge: &Judge<'_>,
+    groups: &mut [Group],
+    rows: &[u32],
+    progress: &dyn Progress,
+) -> Vec<u32> {
     let mut removed = Vec::new();
     let mut losses: Vec<f64> = groups.iter().map(Group::loss).collect();
     for &row in rows {

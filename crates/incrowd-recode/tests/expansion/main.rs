@@ -3,8 +3,8 @@
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::outlier::Standing;
 use incrowd_core::{
-    ColumnSpec, Dataset, Extent, Fault, Folded, GroupId, GroupSummary, HierarchySpec, Kind, Partition, Region,
-    SensitiveSpec, Silent, Value,
+    ColumnSpec, Dataset, Extent, Fault, Folded, GroupId, GroupSummary, HierarchySpec, Kind, Partition,
+    Region, SensitiveSpec, Silent, Value,
 };
 use incrowd_recode::expansion::ExpansionReport;
 use incrowd_recode::{Method, Recoding};
@@ -40,9 +40,9 @@ fn encode(config: &Json, data: &[&Json]) -> Dataset {
 }
 
 fn promise(config: &Json) -> Promise {
-    let attributes = config["distance_attrs"].as_array().map_or_else(Vec::new, |names| {
-        names.iter().map(|name| text(name).to_owned()).collect()
-    });
+    let attributes = config["distance_attrs"]
+        .as_array()
+        .map_or_else(Vec::new, |names| names.iter().map(|name| text(name).to_owned()).collect());
     let given = [
         ("k", Value::Integer(config["k"].as_i64().unwrap())),
         ("p", Value::Real(config["p"].as_f64().unwrap())),
@@ -53,7 +53,12 @@ fn promise(config: &Json) -> Promise {
     Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap()
 }
 
-fn recode(name: &str, data: &Dataset, models: &[Box<dyn BoundModel>], most: u64) -> incrowd_core::Result<Recoding> {
+fn recode(
+    name: &str,
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    most: u64,
+) -> incrowd_core::Result<Recoding> {
     let seeds = ("seeds".to_owned(), Value::Word("sorted".to_owned()));
     Method::new(name, [seeds]).unwrap().algorithm.recode_and_report(data, models, most, &Silent)
 }
@@ -70,9 +75,7 @@ fn loss(data: &Dataset, partition: &Partition) -> f64 {
             .sum()
     };
     let width = data.quasi().len() as f64;
-    (0..data.rows())
-        .map(|row| data.weight(row) as f64 * partition.group(row).map_or(width, of_group))
-        .sum()
+    (0..data.rows()).map(|row| data.weight(row) as f64 * partition.group(row).map_or(width, of_group)).sum()
 }
 
 /// Every group, as its cells are printed, is admitted; groups that print alike are taken together.
@@ -85,8 +88,11 @@ fn holds(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) 
         let Some(group) = partition.group(row) else { continue };
         let spans = partition.spans(group);
         assert!(spans.iter().zip(data.quasi_codes(row)).all(|(s, &code)| (s.lo.0..=s.hi.0).contains(&code)));
-        let extents =
-            spans.iter().zip(data.quasi()).map(|(span, quasi)| Extent::of_group(&quasi.domain, *span, &[])).collect();
+        let extents = spans
+            .iter()
+            .zip(data.quasi())
+            .map(|(span, quasi)| Extent::of_group(&quasi.domain, *span, &[]))
+            .collect();
         let summary = groups.entry(label(group)).or_insert_with(|| GroupSummary::empty(1));
         summary.add(data.weight(row), data.sensitive_codes(row));
         summary.region = Some(Region { extents });
@@ -147,7 +153,10 @@ fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
                 }
                 Err(error) => {
                     assert_eq!(error.fault(), Fault::Unsatisfiable, "{error}");
-                    assert!(plain_subsets == 0 || name != "expc-plus" || error.message().contains("no group"), "{error}");
+                    assert!(
+                        plain_subsets == 0 || name != "expc-plus" || error.message().contains("no group"),
+                        "{error}"
+                    );
                 }
             }
         }

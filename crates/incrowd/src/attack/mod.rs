@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene};
-use incrowd_core::outlier::Settings;
 use incrowd_core::model::{MODELS, Need, Promise};
+use incrowd_core::outlier::Settings;
 use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
 use serde_json::Value as Json;
 

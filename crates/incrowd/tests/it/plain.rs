@@ -49,7 +49,8 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");
         let mut again = job.clone();
-        (again.input.paths, again.output, again.original) = (vec![path.clone()], None, job.input.paths.clone());
+        (again.input.paths, again.output, again.original) =
+            (vec![path.clone()], None, job.input.paths.clone());
         assert!(verify(&again, &Silent).unwrap().holds(), "k = {k}");
         eprintln!("k = {k}: {} groups, {removed} records left out", report.verification.groups);
         if k == 15 {
@@ -110,7 +111,10 @@ fn two_sensitive_columns_can_hide_their_outliers_at_once() {
 fn a_limit_that_cannot_be_kept_and_a_k_that_cannot_are_said_with_numbers() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = salaries(dir.path());
-    job.promise("plain-k-anonymity", [("k", Value::Integer(3)), ("p", Value::Real(0.7)), ("d", Value::Real(0.3))]);
+    job.promise(
+        "plain-k-anonymity",
+        [("k", Value::Integer(3)), ("p", Value::Real(0.7)), ("d", Value::Real(0.3))],
+    );
     let error = anonymize(&job, &Silent).unwrap_err();
     assert_eq!(error.fault(), Fault::Unsatisfiable);
     assert!(error.message().contains("at least") && error.message().contains("of 1500 records"), "{error}");

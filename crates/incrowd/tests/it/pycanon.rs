@@ -75,7 +75,11 @@ const RELEASES: &[(&str, &str, &str)] = &[
     ("delta-presence delta_min=0.15 delta_max=0.4", "k", "occupation"),
     ("plain-k-anonymity k=4 distance_attributes=age", "distinct", "hours-per-week"),
     ("plain-k-anonymity k=8 p=0.9 distance_attributes=age,sex", "distinct", "hours-per-week"),
-    ("plain-k-anonymity k=6 p=0.95 distance_attributes=age,education level=strong", "distinct", "hours-per-week"),
+    (
+        "plain-k-anonymity k=6 p=0.95 distance_attributes=age,education level=strong",
+        "distinct",
+        "hours-per-week",
+    ),
 ];
 
 /// What every release is asked: a name the checker knows, the column, and a promise so weak that it tells the measure.
@@ -168,7 +172,8 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
         let report = anonymize(&own, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(report.verification.groups > 1, "{typed}: nothing was divided");
         let mut again = own.clone();
-        (again.input.paths, again.output, again.original) = (vec![path.clone()], None, own.input.paths.clone());
+        (again.input.paths, again.output, again.original) =
+            (vec![path.clone()], None, own.input.paths.clone());
         let checked = verify(&again, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(checked.holds(), "{typed}");
         assert_eq!(checked.verification.judgements, report.verification.judgements, "{typed}");

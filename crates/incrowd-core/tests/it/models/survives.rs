@@ -57,7 +57,9 @@ fn given(name: &str, pick: usize) -> Given {
             given
         }
         // Its groups have no region here, so that it admits none; what it survives is shown where outliers are tested.
-        "plain-k-anonymity" => vec![("k", few), ("p", share), ("d", number([0, 300_000, 500_000, 900_000][step])), on],
+        "plain-k-anonymity" => {
+            vec![("k", few), ("p", share), ("d", number([0, 300_000, 500_000, 900_000][step])), on]
+        }
         _ => panic!("`{name}` is on the list of models and not in this test"),
     }
 }

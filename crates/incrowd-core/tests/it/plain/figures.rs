@@ -31,7 +31,9 @@ fn figure_1_has_one_global_and_one_local_outlier() {
     let expected = &vectors["expected"];
     assert_eq!(case.outliers.need(), expected["need_far"].as_u64().unwrap());
     let (ranges, income) = case.outliers.ranges();
-    let range = |name: &str| (expected["scale"][name][0].as_f64().unwrap(), expected["scale"][name][1].as_f64().unwrap());
+    let range = |name: &str| {
+        (expected["scale"][name][0].as_f64().unwrap(), expected["scale"][name][1].as_f64().unwrap())
+    };
     assert_eq!((ranges, income), (vec![range("Age")], range("Income")));
     assert_eq!(standing(&case, Standing::Global), records(&expected["global_outliers"]));
     assert_eq!(standing(&case, Standing::Local), records(&expected["local_outliers"]));
@@ -45,7 +47,8 @@ fn figure_1_has_one_global_and_one_local_outlier() {
 /// Whether the matrix of a group is the expected one. Corners are expected over all quasi-identifiers.
 fn agrees(case: &Case, group: &Json, of: &[usize]) {
     let (region, values) = (case.region(of), case.set(of));
-    let ends: Vec<Vec<f64>> = region.extents.iter().map(|extent| vec![extent.ends.0, extent.ends.1]).collect();
+    let ends: Vec<Vec<f64>> =
+        region.extents.iter().map(|extent| vec![extent.ends.0, extent.ends.1]).collect();
     if let Some(expected) = group["box"].as_array() {
         assert_eq!(ends, expected.iter().map(numbers).collect::<Vec<_>>());
     }
@@ -58,7 +61,11 @@ fn agrees(case: &Case, group: &Json, of: &[usize]) {
     corners.dedup();
     assert_eq!(matrix.bad_corners, corners);
     let plain = matrix.bad_values.is_empty() && matrix.bad_corners.is_empty();
-    assert_eq!(case.outliers.plain(&region, &values).is_ok(), plain, "the search finds what the matrix shows");
+    assert_eq!(
+        case.outliers.plain(&region, &values).is_ok(),
+        plain,
+        "the search finds what the matrix shows"
+    );
     assert_eq!(plain && group["k_ok"] == true, group["plain"] == true);
     if let Some(provable) = group["outlier_provable"].as_bool() {
         assert_eq!(!case.outliers.assignable(&region, &case.values(of)), provable);
@@ -69,7 +76,8 @@ fn agrees(case: &Case, group: &Json, of: &[usize]) {
 fn released(vectors: &Json, data: &Json, group: &Json) -> Vec<usize> {
     let names = ["Age", "Gender", "Zipcode"];
     let own = |row: &&Json| names.iter().zip(list(&group["qi"])).all(|(name, cell)| row[*name] == *cell);
-    let incomes: Vec<&Json> = list(&vectors["release"]).iter().filter(own).map(|row| &row["Income"]).collect();
+    let incomes: Vec<&Json> =
+        list(&vectors["release"]).iter().filter(own).map(|row| &row["Income"]).collect();
     (0..list(data).len()).filter(|&record| incomes.contains(&&data[record]["Income"])).collect()
 }
 
@@ -116,7 +124,8 @@ fn the_theorems_have_counterexamples() {
             let person = vector["o_row"].as_u64().unwrap() as usize;
             let place: f64 = text(&vector["data"][person]["q"]).parse().unwrap();
             let good = case.outliers.good_at(&[place]);
-            let bad: Vec<bool> = (0..case.outliers.values().len() as u32).map(|rank| !good.get(rank)).collect();
+            let bad: Vec<bool> =
+                (0..case.outliers.values().len() as u32).map(|rank| !good.get(rank)).collect();
             assert!(bad.iter().zip(list(&vector["o_bad"])).all(|(have, want)| *want == *have));
             outlier_free += 1;
         } else if vector["plain_groups"].is_u64() {
@@ -184,7 +193,8 @@ fn figure_6_lists_the_values_in_order() {
     let figure_1 = read(FIGURE_1);
     let case = Case::new(&figure_1["config"], &figure_1["data"]);
     for (q, name) in ["Age", "Gender", "Zipcode"].iter().enumerate() {
-        let mut order: Vec<usize> = (0..9).filter(|&r| case.outliers.standing(case.rows[r]) != Standing::Global).collect();
+        let mut order: Vec<usize> =
+            (0..9).filter(|&r| case.outliers.standing(case.rows[r]) != Standing::Global).collect();
         order.sort_by_key(|&record| (case.data.quasi_codes(case.rows[record])[q], record));
         let ids = list(&vectors["lists"][*name]).iter().map(|entry| entry[0].as_u64().unwrap() as usize - 1);
         assert_eq!(order, ids.collect::<Vec<_>>(), "{name}");

@@ -5,7 +5,9 @@ mod figures;
 mod twin;
 
 use incrowd_core::outlier::{Bits, Bounds, Outliers, Scale, Settings};
-use incrowd_core::{Code, ColumnSpec, Dataset, Extent, Folded, HierarchySpec, Kind, Region, SensitiveSpec, Span};
+use incrowd_core::{
+    Code, ColumnSpec, Dataset, Extent, Folded, HierarchySpec, Kind, Region, SensitiveSpec, Span,
+};
 use serde_json::Value as Json;
 
 /// A table of vectors with its settings.
@@ -30,9 +32,9 @@ fn settings(config: &Json) -> Settings {
     Settings {
         p: config["p"].as_f64().unwrap(),
         d: config["d"].as_f64().unwrap(),
-        distance_attributes: config["distance_attrs"].as_array().map_or_else(Vec::new, |names| {
-            names.iter().map(|name| text(name).to_owned()).collect()
-        }),
+        distance_attributes: config["distance_attrs"]
+            .as_array()
+            .map_or_else(Vec::new, |names| names.iter().map(|name| text(name).to_owned()).collect()),
         scale: if config["scaling"] == "original" { Scale::Original } else { Scale::Trimmed },
         bounds: bounds.map(|(name, ends)| Bounds { column: name.clone(), range: range(ends) }).collect(),
         on: String::new(),
@@ -61,12 +63,22 @@ impl Case {
         let cells = records.iter().map(|record| record.iter().map(|cell| Some(*cell)).collect());
         let folded = Folded::from_records(&names, cells, false);
         let of_row = |row: usize| -> Vec<&str> {
-            folded.row(row).iter().zip(&folded.columns).map(|(&code, c)| c.texts[code as usize].as_str()).collect()
+            folded
+                .row(row)
+                .iter()
+                .zip(&folded.columns)
+                .map(|(&code, c)| c.texts[code as usize].as_str())
+                .collect()
         };
-        let rows = records.iter().map(|r| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap()).collect();
-        let data =
-            Dataset::encode(folded.clone(), &specs.iter().collect::<Vec<_>>(), &[&SensitiveSpec::default()], "?")
-                .unwrap();
+        let rows =
+            records.iter().map(|r| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap()).collect();
+        let data = Dataset::encode(
+            folded.clone(),
+            &specs.iter().collect::<Vec<_>>(),
+            &[&SensitiveSpec::default()],
+            "?",
+        )
+        .unwrap();
         let outliers = Outliers::new(&data, &settings(config)).unwrap();
         Case { data, outliers, rows }
     }
@@ -90,7 +102,8 @@ impl Case {
 
     /// Whether the records are a plain group with at least `k` values.
     pub(crate) fn plain(&self, records: &[usize], k: usize) -> bool {
-        self.values(records).len() >= k && self.outliers.plain(&self.region(records), &self.set(records)).is_ok()
+        self.values(records).len() >= k
+            && self.outliers.plain(&self.region(records), &self.set(records)).is_ok()
     }
 }
 

@@ -49,7 +49,8 @@ impl<'a> Slow<'a> {
     fn new(data: &'a Dataset, settings: &'a Settings) -> Slow<'a> {
         let names: Vec<&str> = data.quasi().iter().map(|q| q.name.as_str()).collect();
         let chosen = |q: &usize| {
-            settings.distance_attributes.is_empty() || settings.distance_attributes.iter().any(|n| n == names[*q])
+            settings.distance_attributes.is_empty()
+                || settings.distance_attributes.iter().any(|n| n == names[*q])
         };
         let attributes: Vec<usize> = (0..names.len()).filter(chosen).collect();
         let mut slow = Slow { data, settings, attributes, ranges: Vec::new(), range: (0.0, 0.0) };
@@ -87,8 +88,9 @@ impl<'a> Slow<'a> {
     fn bad(&self, place: &[f64], value: f64) -> bool {
         let distance = |row: usize| {
             let quasi = self.attributes.iter().zip(&self.ranges).zip(place);
-            let sum: f64 =
-                quasi.map(|((&q, &range), &x)| (scaled(range, x) - scaled(range, self.place(row, q))).powi(2)).sum();
+            let sum: f64 = quasi
+                .map(|((&q, &range), &x)| (scaled(range, x) - scaled(range, self.place(row, q))).powi(2))
+                .sum();
             sum + (scaled(self.range, value) - scaled(self.range, self.value(row))).powi(2)
         };
         self.far(|row| distance(row) > self.settings.d.powi(2) + 1e-12)
