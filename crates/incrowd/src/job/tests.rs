@@ -89,6 +89,7 @@ suppression_limit = 0.0
         ],
         algorithm: AlgorithmJob::default(),
         population: None,
+        original: Vec::new(),
     };
     assert_eq!(file.job, expected);
     assert_eq!(file.source.name, path.display().to_string());
