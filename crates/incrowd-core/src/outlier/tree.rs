@@ -182,7 +182,7 @@ impl Tree {
     }
 
     /// Stores ranks with their records. Lists of ranks have one entry less than those of sums, so both start alike.
-    fn list(&mut self, entries: &mut Vec<(u32, u64)>, values: usize) -> (u32, u32) {
+    fn list(&mut self, entries: &mut [(u32, u64)], values: usize) -> (u32, u32) {
         let start = self.before.len() as u32;
         let mut sum = 0;
         let mut push = |rank: u32, records: u64| {

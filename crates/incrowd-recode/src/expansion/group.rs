@@ -181,12 +181,12 @@ impl<'a> Judge<'a> {
     }
 
     fn asks(&self, summary: &GroupSummary, cells: &[Cell], rows: &[u32]) -> bool {
-        let enough = |model: &Box<dyn BoundModel>| {
+        let enough = |model: &dyn BoundModel| {
             let values =
                 model.looks_at().map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
             values >= model.least_values() && summary.records >= model.least_records().unwrap_or(0)
         };
-        if !self.models.iter().all(enough) {
+        if !self.models.iter().all(|model| enough(model.as_ref())) {
             return false;
         }
         if self.outliers.is_empty() {
