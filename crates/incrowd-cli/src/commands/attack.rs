@@ -118,7 +118,11 @@ pub(crate) fn outlier_params(text: &str) -> Result<Vec<(String, Value)>> {
 fn print(report: &AttackReport, path: &str) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
-    section(&report.of(false).collect::<Vec<_>>());
+    let public: Vec<&Attacked> = report.of(false).collect();
+    if public.is_empty() && !report.attacked.is_empty() {
+        say!(" nothing: what these attacks found counts outliers");
+    }
+    section(&public);
     for skipped in &report.skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
         say!("not run  {}{column}: {}", skipped.attack, skipped.why);

@@ -88,7 +88,7 @@ fn print_outliers(found: &OutlierProfile) {
         percent(found.p),
         found.d
     );
-    say!(" {} of {} records", super::expansion_print::outliers(forced), thousands(found.records));
+    say!(" {} records: {}", thousands(found.records), super::expansion_print::outliers(forced));
     say!(
         " at least {} would have to be left out of a plain release{}",
         thousands(forced.removals()),

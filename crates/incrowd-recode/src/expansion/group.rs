@@ -1,5 +1,9 @@
 //! Groups under way, and what the models say of them.
 
+use std::cell::RefCell;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use incrowd_core::model::BoundModel;
 use incrowd_core::outlier::Outliers;
 use incrowd_core::{Code, Dataset, GroupSummary, Region};
@@ -32,7 +36,12 @@ pub(super) struct Judge<'a> {
     /// Sensitive columns some model looks at.
     watched: Vec<usize>,
     sets: bool,
+    /// Which cells are known to be hopeless, or not.
+    dead: RefCell<HashMap<Box<[u32]>, bool, FixedState>>,
 }
+
+/// So many cells are remembered.
+const KNOWN: usize = 1 << 20;
 
 impl<'a> Judge<'a> {
     pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> Judge<'a> {
@@ -42,7 +51,7 @@ impl<'a> Judge<'a> {
         watched.dedup();
         let outliers = models.iter().filter_map(|model| model.outliers()).collect();
         let sets = lines.iter().any(Line::publishes_sets);
-        Judge { data, lines, models, outliers, watched, sets }
+        Judge { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
     }
 
     /// The outliers the models know; the first model's, where several do.
@@ -102,6 +111,15 @@ impl<'a> Judge<'a> {
         Group { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
     }
 
+    /// Whether one more row might give the group as many values as every model asks for.
+    pub(super) fn may_complete(&self, group: &Group) -> bool {
+        self.models.iter().all(|model| {
+            let values =
+                model.looks_at().map(|column| group.summary.sensitive[column].entries().len() as u64);
+            values.is_none_or(|values| values + 1 >= model.least_values())
+        })
+    }
+
     /// Whether a row has a value of a watched column that the group lacks.
     pub(super) fn is_new(&self, group: &Group, row: u32) -> bool {
         let codes = self.data.sensitive_codes(row as usize);
@@ -132,8 +150,18 @@ impl<'a> Judge<'a> {
         if self.outliers.is_empty() {
             return false;
         }
+        let key: Box<[u32]> = cells.iter().flat_map(|cell| [cell.lo, cell.hi]).collect();
+        if let Some(&dead) = self.dead.borrow().get(&key) {
+            return dead;
+        }
         let region = self.region(cells, &[]);
-        self.models.iter().any(|model| model.hopeless(&region))
+        let dead = self.models.iter().any(|model| model.hopeless(&region));
+        let mut known = self.dead.borrow_mut();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(key, dead);
+        dead
     }
 
     /// Whether every model admits the group.

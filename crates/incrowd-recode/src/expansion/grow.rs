@@ -69,9 +69,12 @@ impl Growth {
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
         let (mut looked_at, mut last, mut dead) = (0, f64::NEG_INFINITY, None::<(Vec<Cell>, bool)>);
         let mut kinds = 0;
+        // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
+        let completes = judge.may_complete(group);
         pool.offers(group, &next, &mut |offer| {
             looked_at += 1;
-            if looked_at > LOOKED_AT || kinds >= TRIED && offer.loss > last {
+            let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
+            if looked_at > LOOKED_AT || enough && offer.loss > last {
                 return false;
             }
             if self.skip_dead && offer.cells != group.cells {
@@ -82,8 +85,8 @@ impl Growth {
                     return true;
                 }
             }
-            last = offer.loss;
             for &row in pool.rows_at(offer.point).iter().filter(|row| !tabu.contains(row)) {
+                last = offer.loss;
                 let known = !judge.is_new(group, row);
                 kinds += usize::from(!known);
                 let candidate = Candidate { row, cells: offer.cells.clone() };
@@ -93,6 +96,9 @@ impl Growth {
         });
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
         let mut tried: Vec<&Candidate> = Vec::new();
+        if !completes {
+            return candidates.first().map(|(_, _, _, candidate)| (candidate.row, false));
+        }
         for (_, _, _, candidate) in &candidates {
             let same = |other: &&Candidate| {
                 other.cells == candidate.cells && judge.same_values(other.row, candidate.row)

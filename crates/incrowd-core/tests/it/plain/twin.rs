@@ -197,3 +197,39 @@ fn a_constant_attribute_tells_nobody_apart() {
     let without = Outliers::new(&data, &settings(10, 3, 0b010, true)).unwrap();
     assert!((0..data.rows()).all(|row| with.standing(row) == without.standing(row)));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Boxes with more free sides than are enumerated: the bounds settle what 256 corners say one by one.
+    #[test]
+    fn large_boxes_are_settled_as_their_corners_say(
+        rows in prop::collection::vec((prop::collection::vec(0u8..3, 8), 0u8..6), 2..30),
+        p in 6u8..21,
+        d in 4u8..26,
+        picks in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 2..6), 4),
+    ) {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "s"];
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|(quasi, s)| quasi.iter().chain([s]).map(u8::to_string).collect())
+            .collect();
+        let records = cells.iter().map(|row| row.iter().map(|c| Some(c.as_str())).collect());
+        let numeric = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
+        let folded = Folded::from_records(&names, records, false);
+        let data = Dataset::encode(folded, &[&numeric; 8], &[&SensitiveSpec::default()], "?").unwrap();
+        let outliers = Outliers::new(&data, &settings(p, d, 0, true)).unwrap();
+        for pick in picks {
+            let group: Vec<usize> = pick.iter().map(|index| index.index(data.rows())).collect();
+            let region = region(&data, &group);
+            let ranks = group.iter().map(|&row| outliers.rank(data.sensitive_codes(row)[0]));
+            let set = Bits::of(outliers.values().len(), ranks);
+            let matrix = outliers.matrix(&region, &set).unwrap();
+            let plain = matrix.bad_values.is_empty() && matrix.bad_corners.is_empty();
+            prop_assert_eq!(outliers.plain(&region, &set).is_ok(), plain);
+            let all = Bits::of(outliers.values().len(), 0..outliers.values().len() as u32);
+            let dead = !outliers.matrix(&region, &all).unwrap().bad_corners.is_empty();
+            prop_assert_eq!(outliers.is_dead(&region), dead);
+        }
+    }
+}
