@@ -180,17 +180,32 @@ impl Mechanism {
         if low > high {
             return Vec::new();
         }
-        let total = |first: u64| high - first + self.end(&reduce(base, first), records).cuts;
-        // The deeper the first cut, the more is withheld.
+        // Without completing levels, the deeper the first cut, the more is withheld.
+        let total = |first: u64| high - first + Path::new(&reduce(base, first), records, self.l).end().cuts;
+        if self.complete_level {
+            // The level is completed from somewhere inside the one above, or was just reached. A dominant value first cut to
+            // the level itself is not among those that leave the one above, so that is looked at by itself.
+            let mut pieces = vec![(low, low)];
+            pieces.retain(|_| low == level);
+            let low = low.max(level + 1);
+            let cost = |level: u64| base.iter().map(|count| count.saturating_sub(level)).sum::<u64>();
+            let (here, above) = (cost(level), cost(level + 1));
+            if low <= high {
+                let start = least(low, high, |first| total(first) <= here);
+                let past = least(start, high, |first| total(first) <= above);
+                let end = if total(past) <= above { past - 1 } else { past };
+                if start <= end && total(start) <= here {
+                    pieces.push((start, end));
+                }
+            }
+            return pieces;
+        }
         let start = least(low, high, |first| total(first) <= withheld);
         let past = least(start, high, |first| total(first) < withheld);
         let end = if total(past) < withheld { past.checked_sub(1) } else { Some(past) };
         let Some(end) = end.filter(|&end| end >= start && total(start) == withheld) else {
             return Vec::new();
         };
-        if self.complete_level {
-            return vec![(start, end)];
-        }
         let mut pieces = Vec::new();
         let mut from = start;
         let mut others: Vec<u64> = base[1..].iter().copied().filter(|c| (start..=end).contains(c)).collect();
@@ -316,4 +331,50 @@ fn dominant(counts: &[u64], first: u64, end: End) -> Vec<(u64, f64)> {
     let cut = (above + alike).saturating_sub(top - end.inside).min(alike);
     let lower = cut as f64 / alike as f64;
     [(end.level - 1, lower), (end.level, 1.0 - lower)].into_iter().filter(|(_, p)| *p > 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every table of up to 22 records with 3 to 5 values: what is found by halving is what trying every depth finds, and
+    /// every release by label can come about.
+    #[test]
+    fn halving_finds_what_trying_every_depth_finds() {
+        fn tables(left: u64, values: usize, most: u64, taken: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
+            if values == 0 {
+                if left == 0 {
+                    visit(taken);
+                }
+                return;
+            }
+            for part in 1..=most.min(left) {
+                taken.push(part);
+                tables(left - part, values - 1, part, taken, visit);
+                taken.pop();
+            }
+        }
+        let (mut compared, mut completed) = (0, 0);
+        for (records, values) in (6..=22).flat_map(|n| [(n, 3), (n, 4), (n, 5)]) {
+            tables(records, values, records, &mut Vec::new(), &mut |base| {
+                for l in (2..=values as u64).filter(|l| base[0] * l > records) {
+                    for complete_level in [false, true] {
+                        let mechanism = Mechanism { way: Way::Random, l, complete_level };
+                        for (release, mass) in mechanism.releases(base) {
+                            let found = mechanism.outcomes(base, &release);
+                            let same = mass.len() == found.len()
+                                && mass
+                                    .iter()
+                                    .zip(&found)
+                                    .all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-12);
+                            assert!(same, "{base:?} l={l} {complete_level} {release:?}: {mass:?} {found:?}");
+                            compared += 1;
+                        }
+                        completed += u32::from(complete_level);
+                    }
+                }
+            });
+        }
+        assert!(compared > 5_000 && completed > 1_000, "{compared} {completed}");
+    }
 }
