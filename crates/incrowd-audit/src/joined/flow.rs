@@ -173,9 +173,6 @@ impl Flow {
     }
 }
 
-/// The round a demand was met in, and from where.
-type Met = (u32, u32, Option<(u32, u32)>);
-
 /// Which demands a search has met, and how it came there.
 struct Seen {
     round: u32,

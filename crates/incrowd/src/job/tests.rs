@@ -92,7 +92,6 @@ suppression_limit = 0.0
         original: Vec::new(),
         suppression: None,
         population: None,
-        original: Vec::new(),
     };
     assert_eq!(file.job, expected);
     assert_eq!(file.source.name, path.display().to_string());
