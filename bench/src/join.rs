@@ -405,7 +405,7 @@ fn sweeps(options: &Options) -> Result<(), String> {
             };
             for ratio in [1, 5, 10, 50, 100] {
                 people.write(&options.dir, microdata, ratio * microdata)?;
-                add("|PD|/|MT|", ratio.to_string(), costs(4, 50)?);
+                add("PD/MT", ratio.to_string(), costs(4, 50)?);
             }
             for k in [5, 10, 50, 100, 500] {
                 add("k", k.to_string(), costs(4, k)?);
