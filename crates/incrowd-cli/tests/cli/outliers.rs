@@ -104,7 +104,7 @@ fn what_is_known_of_a_hidden_outlier_is_told() {
     assert_eq!(json["private"]["attacks"][0]["worst"], 0.0, "nothing is proved");
     assert!(json["private"]["attacks"][1]["worst"].as_f64().unwrap() > 0.0, "and yet something is known");
     // Without the original it says what is lacking.
-    let done = room.does(&format!("attack r.csv {GENDER} --only distinguishability"));
+    let done = room.does(&format!("attack r.csv {roles} --only distinguishability"));
     done.prints(&["not run  distinguishability: needs the original table (--original)"]);
 }
 
