@@ -19,7 +19,7 @@ pub(super) const CARD: Card = Card {
             records the table had asks which value it was. The risk of a value is the chance that it was the dominant one, \
             believing all count vectors equally likely beforehand.",
     limits: "The paper proves 1/l by taking possible releases for equally likely ones; the chance is often higher. It is computed \
-             exactly for small tables and sampled by a Markov chain beyond, which is good to about 0.02. Somebody to whom labels \
+             exactly for small tables and sampled by a Markov chain beyond, which has an error of its own. Somebody to whom labels \
              are not alike, because flu is commoner than gout, knows more than any of this. That a value was dominant tells of \
              each person only that it is likelier.",
     needs: "a release whose manifest names a suppression, or --suppression, and the size of the table: --original-size, or \

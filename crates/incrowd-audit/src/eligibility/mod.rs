@@ -25,7 +25,7 @@ pub const MOST_TABLES: f64 = 30_000.0;
 /// Beyond so many values nothing is computed: the chain would be too slow to say anything.
 pub const MOST_VALUES: usize = 2_000;
 /// Steps of the chain for a report.
-pub const STEPS: u32 = 20_000;
+pub const STEPS: u32 = 60_000;
 
 /// The posterior for a release, exact or sampled, and whether it is exact. `None` if no table leads to the release, or if it
 /// has too many values.
@@ -43,7 +43,7 @@ pub fn posterior(
         return exact(mechanism, prior, release, records).map(|posterior| (posterior, true));
     }
     // As many steps as there are few values, so that the time is about the same.
-    let steps = (4_000_000 / release.len().max(1) as u32).clamp(2_000, STEPS);
+    let steps = (12_000_000 / release.len().max(1) as u32).clamp(6_000, STEPS);
     sampled(mechanism, prior, release, records, steps, seed).map(|posterior| (posterior, false))
 }
 
