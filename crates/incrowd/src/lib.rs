@@ -63,7 +63,7 @@ pub use profile::{Profile, ProfileOptions, profile};
 pub use setup::{Setup, column_counts, column_values};
 pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
-pub use verify::{Checked, verify, verify_joined, with_roles_of_manifest};
+pub use verify::{Checked, is_of_two_tables, verify, verify_joined, with_roles_of_manifest};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

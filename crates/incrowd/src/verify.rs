@@ -120,6 +120,12 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     Ok(Checked { verification, digest_matches, digest: back.digest, identifiers, joined: None })
 }
 
+/// Whether the manifest of the release says that it was made with an external table.
+pub fn is_of_two_tables(job: &Job) -> Result<bool> {
+    let [path] = job.input.paths.as_slice() else { return Ok(false) };
+    Ok(manifest_of(path, job)?.is_some_and(|manifest| is_joined(&manifest)))
+}
+
 /// Judges a k-join-anonymous release: the table of boxes is `job.input`, that of sensitive values the one its manifest names or
 /// `sensitive`. With the originals, whose external table the job names, it also asks whether the rows are people of both
 /// tables and everybody of the microdata is among them.

@@ -34,7 +34,8 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
 /// Asks the library: a release of two tables if the flags speak of one, or if its manifest does.
 fn judged(args: &VerifyArgs, typed: &Typed, talk: Talk) -> incrowd::Result<Checked> {
     let (bar, external) = (Bar::new(talk), &args.external);
-    if args.original.is_none() && external.si.is_none() {
+    let speaks = typed.job.external.is_some() || external.si.is_some();
+    if !speaks && (args.original.is_none() || !incrowd::is_of_two_tables(&typed.job)?) {
         return incrowd::verify(&typed.job, &bar);
     }
     let audit = typed.job.external.as_ref().and_then(|external| external.audit.clone());

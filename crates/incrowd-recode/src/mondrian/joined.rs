@@ -84,10 +84,10 @@ impl JoinAlgorithm for Mondrian {
         let sensitive = !crowd.watched().is_empty();
         let sorted = self.cut == Cut::Relaxed;
         let leaves = if space::is_narrow(data) {
-            let mut space: Space<u16> = Space::load(data, Some(rows), sensitive, sorted);
+            let mut space: Space<u16> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
             Splitter::among(data, crowd, self, &choice, space.layout, progress).run(&mut space, 0)
         } else {
-            let mut space: Space<u32> = Space::load(data, Some(rows), sensitive, sorted);
+            let mut space: Space<u32> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
             Splitter::among(data, crowd, self, &choice, space.layout, progress).run(&mut space, 0)
         };
         Ok(grouping(leaves))

@@ -98,6 +98,12 @@ pub(super) struct Space<U> {
 }
 
 impl<U: Unit> Space<U> {
+    /// The rows with room to move them in.
+    pub(super) fn with_spare(mut self) -> Space<U> {
+        self.spare = vec![U::default(); self.rows.len()];
+        self
+    }
+
     /// The rows once more, so that they can be divided in another way.
     pub(super) fn copy(&self) -> Space<U> {
         Space { rows: self.rows.clone(), spare: vec![U::default(); self.rows.len()], layout: self.layout }

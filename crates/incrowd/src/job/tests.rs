@@ -217,7 +217,7 @@ const WRONG: &[Case] = &[
     ("[columns]\n'ä' = { roll = \"quasi\" }", (2, 9), "roll", "unknown key `roll` in [columns.\"ä\"]", "did you mean `role`?"),
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
     ("[output]\npath = \"x\"\nreport = \"y\"", (3, 1), "report", "unknown key `report` in [output]", "known are: path, manifest, order"),
-    ("[external]\npath = \"x\"", (1, 2), "external", "unknown table [external]", "known are: input, output, columns, models, population, algorithm"),
+    ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known are: input, output, columns, models, population, algorithm"),
     ("[suppression]", (1, 2), "suppression", "unknown table [suppression]", "known are: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
     ("k = 3", (1, 1), "k", "unknown key `k` outside of any table", "known are"),
