@@ -97,9 +97,10 @@ fn figure_2a_is_found_out_by_verify_and_attack() {
 #[test]
 fn what_is_known_of_a_hidden_outlier_is_told() {
     let room = made("");
-    let attack = format!(
-        "attack r.csv {GENDER} --original people.csv --only distinguishability,outlier-values --json"
-    );
+    let roles =
+        format!("--quasi age,gender,zip --sensitive income --kind age=numeric --kind zip=numeric {GENDER}");
+    let attack =
+        format!("attack r.csv {roles} --original people.csv --only distinguishability,outlier-values --json");
     let json = room.does(&attack).json();
     assert_eq!(json["private"]["attacks"][0]["worst"], 0.0, "nothing is proved");
     assert!(json["private"]["attacks"][1]["worst"].as_f64().unwrap() > 0.0, "and yet something is known");
