@@ -74,7 +74,7 @@ fn the_examples_of_the_help_work() {
             }
         }
     }
-    assert_eq!(tried, 3);
+    assert_eq!(tried, 4);
     room.does("measure --help").prints(&["Examples:", "incrowd measure people.csv people.release.csv"]);
 }
 
