@@ -218,7 +218,7 @@ const WRONG: &[Case] = &[
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
     ("[output]\npath = \"x\"\nreport = \"y\"", (3, 1), "report", "unknown key `report` in [output]", "known are: path, manifest, order"),
     ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known are: input, output, columns, models, population, algorithm"),
-    ("[suppression]", (1, 2), "suppression", "unknown table [suppression]", "known are: input"),
+    ("[foreigners]", (1, 2), "foreigners", "unknown table [foreigners]", "known are: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
     ("k = 3", (1, 1), "k", "unknown key `k` outside of any table", "known are"),
     ("[columns]\nz = { role = \"quasi\", hierarchy = { msk = {} } }", (2, 37), "msk", "unknown key `msk` in [columns.z.hierarchy]", "did you mean `mask`?"),
