@@ -25,10 +25,10 @@ pub(crate) fn print(report: &TrialReport) {
         let mut rows =
             vec![["divided first", "NCP of the trial", "if published"].map(str::to_owned).to_vec()];
         let rate = |x: f64| format!("{x:.4}");
-        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), rate(t.published)];
+        let published = |t: &Trial| t.published.map_or_else(|| "more".to_owned(), rate);
+        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), published(t)];
         rows.extend(report.trials.iter().map(trial));
-        let again =
-            |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), rate(t.published)];
+        let again = |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), published(t)];
         rows.extend(report.median_trials.iter().map(again));
         rows.push(vec!["final run".to_owned(), String::new(), rate(report.last)]);
         say!("{}", table(rows));
