@@ -51,9 +51,10 @@ pub(crate) fn intervals(column: &str, mdr: &Value) -> Option<String> {
     let widths: Vec<String> = factors.iter().filter_map(Value::as_f64).map(|f| number(f * width)).collect();
     let end = |json: &Value| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     let mut line = format!(
-        "intervals {column}: {} to {} in widths {}{days}",
+        "intervals {column}: {} to {} in width{} {}{days}",
         end(&mdr["from"]),
         end(&mdr["to"]),
+        if widths.len() == 1 { "" } else { "s" },
         widths.join(", ")
     );
     if !mdr["outliers_from"].is_null() {
