@@ -26,30 +26,34 @@ impl Dataset {
         };
         let finest: Vec<Vec<u32>> = domains.iter().map(finest).collect();
         let kept = if sensitive { self.sensitive().to_vec() } else { Vec::new() };
-        let width = finest.len() + kept.len();
+        let sizes: Vec<u128> = domains.iter().map(|domain| u128::from(domain.leaves())).collect();
+        let sizes = sizes.into_iter().chain(kept.iter().map(|column| column.values.len() as u128));
+        // A row as one number: quick to hash and to compare. Where no number is that large, rows stay as they are.
+        let fits = sizes.clone().try_fold(1u128, |product, size| product.checked_mul(size.max(1))).is_some();
+        let sizes: Vec<u128> = sizes.collect();
         let hasher = foldhash::fast::FixedState::default();
         let mut known: HashTable<u32> = HashTable::with_capacity(self.rows() / 2);
-        let (mut codes, mut weights): (Vec<u32>, Vec<u64>) = (Vec::new(), Vec::new());
+        let (mut keys, mut codes, mut weights) = (Vec::<u128>::new(), Vec::new(), Vec::<u64>::new());
         let mut of_row = Vec::with_capacity(self.rows());
-        let mut key = Vec::with_capacity(width);
         for row in 0..self.rows() {
-            key.clear();
-            key.extend(
-                self.quasi_codes(row).iter().zip(&finest).map(|(&code, finest)| finest[code as usize]),
-            );
-            if sensitive {
-                key.extend_from_slice(self.sensitive_codes(row));
-            }
-            let hash = hasher.hash_one(key.as_slice());
-            let alike = |&row: &u32| codes[row as usize * width..][..width] == *key;
-            let found = match known.find(hash, alike) {
+            let cells =
+                self.quasi_codes(row).iter().zip(&finest).map(|(&code, finest)| finest[code as usize]);
+            let rest = if sensitive { self.sensitive_codes(row) } else { &[] };
+            let cells = cells.chain(rest.iter().copied());
+            let key = if fits {
+                cells.clone().zip(&sizes).fold(0, |key, (code, size)| key * size + u128::from(code))
+            } else {
+                row as u128
+            };
+            let hash = hasher.hash_one(key);
+            let found = match known.find(hash, |&row| keys[row as usize] == key) {
                 Some(&found) => found,
                 None => {
-                    let fresh = weights.len() as u32;
-                    codes.extend_from_slice(&key);
+                    let fresh = keys.len() as u32;
+                    keys.push(key);
+                    codes.extend(cells);
                     weights.push(0);
-                    let rehash = |&row: &u32| hasher.hash_one(&codes[row as usize * width..][..width]);
-                    known.insert_unique(hash, fresh, rehash);
+                    known.insert_unique(hash, fresh, |&row| hasher.hash_one(keys[row as usize]));
                     fresh
                 }
             };
@@ -59,5 +63,29 @@ impl Dataset {
         let mut quasi = self.quasi().to_vec();
         quasi.iter_mut().zip(domains).for_each(|(quasi, domain)| quasi.domain = domain.clone());
         Condensed { data: Dataset::from_rows(quasi, kept, codes, weights), of_row }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::mdr::Mdr;
+    use crate::{ColumnSpec, Folded, HierarchySpec};
+
+    #[test]
+    fn rows_in_the_same_cells_become_one() {
+        let records = [["20", "F", "flu"], ["21", "F", "cold"], ["60", "F", "flu"], ["20", "M", "flu"]];
+        let cells = records.iter().map(|record| record.iter().map(|cell| Some(*cell)).collect());
+        let folded = Folded::from_records(&["age", "sex", "disease"], cells, true);
+        let hierarchy = Some(HierarchySpec::Mdr(Mdr::default()));
+        let (age, sex) = (ColumnSpec { hierarchy, ..ColumnSpec::default() }, ColumnSpec::default());
+        let data = Dataset::encode(folded, &[&age, &sex], &[], "?").map_err(|e| e.misfit.error).unwrap();
+        let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
+        let without = data.condensed(&domains, false);
+        assert_eq!(without.of_row, [0, 0, 1, 2]);
+        assert_eq!((without.data.weight(0), without.data.records()), (2, 4));
+        let with = data.condensed(&domains, true);
+        assert_eq!(with.of_row, [0, 1, 2, 3]);
+        assert_eq!(with.data.sensitive().len(), 1);
     }
 }

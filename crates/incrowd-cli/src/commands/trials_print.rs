@@ -25,10 +25,10 @@ pub(crate) fn print(report: &TrialReport) {
         let mut rows =
             vec![["divided first", "NCP of the trial", "if published"].map(str::to_owned).to_vec()];
         let rate = |x: f64| format!("{x:.4}");
-        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), rate(t.published)];
+        let published = |t: &Trial| t.published.map_or_else(|| "more".to_owned(), rate);
+        let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), published(t)];
         rows.extend(report.trials.iter().map(trial));
-        let again =
-            |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), rate(t.published)];
+        let again = |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), published(t)];
         rows.extend(report.median_trials.iter().map(again));
         rows.push(vec!["final run".to_owned(), String::new(), rate(report.last)]);
         say!("{}", table(rows));
@@ -51,9 +51,10 @@ pub(crate) fn intervals(column: &str, mdr: &Value) -> Option<String> {
     let widths: Vec<String> = factors.iter().filter_map(Value::as_f64).map(|f| number(f * width)).collect();
     let end = |json: &Value| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     let mut line = format!(
-        "intervals {column}: {} to {} in widths {}{days}",
+        "intervals {column}: {} to {} in width{} {}{days}",
         end(&mdr["from"]),
         end(&mdr["to"]),
+        if widths.len() == 1 { "" } else { "s" },
         widths.join(", ")
     );
     if !mdr["outliers_from"].is_null() {

@@ -29,6 +29,8 @@ pub(super) struct Leaves {
     pub(super) cost: f64,
     /// Whether each leaf is the first of a sensitive group; only where rows of an external table take part.
     pub(super) starts: Vec<bool>,
+    /// Those of columns in regular intervals alone.
+    pub(super) regular_cost: f64,
 }
 
 /// A set of rows on its way to becoming groups.
@@ -259,11 +261,19 @@ impl<'a> Splitter<'a> {
         leaves.rows.extend(rows.chunks_exact(self.layout.stride).map(|row| self.layout.id(row)));
         leaves.ends.push(leaves.rows.len());
         leaves.records.push(part.records);
-        let cost: f64 = (0..self.layout.width).map(|line| self.cost(line, part)).sum();
+        let (mut cost, mut regular) = (0.0, 0.0);
+        for line in 0..self.layout.width {
+            let own = self.cost(line, part);
+            cost += own;
+            if matches!(&self.data.quasi()[line].domain, Domain::Taxonomy(tree) if tree.grid().is_some()) {
+                regular += own;
+            }
+        }
         leaves.cost += cost * part.records as f64;
         if self.crowd.is_some() {
             leaves.starts.push(part.sensitive.starts);
         }
+        leaves.regular_cost += regular * part.records as f64;
     }
 
     /// What publishing a part costs a record on one line, weighted.

@@ -29,6 +29,8 @@ pub(crate) struct Outcome {
     leaves: Vec<Leaves>,
     /// The certainty penalties of all cells, columns weighted, a suppressed record costing every cell.
     pub(crate) cost: f64,
+    /// The same without the cells in regular intervals: what it costs at least on any other lines of those numbers.
+    pub(crate) at_least: f64,
 }
 
 impl Outcome {
@@ -197,11 +199,15 @@ impl<'a> Runs<'a> {
         let (data, layout) = (self.data, space.layout);
         let splitter = Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
         let leaves = splitter.run(&mut space, suppressible);
-        let mut outcome = Outcome { cost: leaves.iter().map(|part| part.cost).sum(), leaves };
+        let cost = leaves.iter().map(|part| part.cost).sum::<f64>();
+        let at_least = cost - leaves.iter().map(|part| part.regular_cost).sum::<f64>();
+        let mut outcome = Outcome { leaves, cost, at_least };
         if outcome.rows() < data.rows() {
             let kept: u64 = outcome.leaves.iter().flat_map(|part| &part.records).sum();
             let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
-            outcome.cost += data.records().saturating_sub(kept) as f64 * weights;
+            let lost = data.records().saturating_sub(kept) as f64 * weights;
+            outcome.cost += lost;
+            outcome.at_least += lost;
         }
         outcome
     }

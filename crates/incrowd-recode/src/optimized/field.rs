@@ -14,8 +14,8 @@ pub(super) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The table on its own lines or on others, with rows put together that no run could part: those in the same finest
-    /// cells, and, if no model looks at sensitive values, those that differ in nothing else.
+    /// The table on its own lines or on others. Where columns are in regular intervals, rows that no run could part are put
+    /// together: those in the same finest cells, and alike in sensitive values if a model looks at them.
     pub(super) fn new(
         data: &'a Dataset,
         lines: Option<Vec<Domain>>,
@@ -25,8 +25,8 @@ impl<'a> Field<'a> {
         let sketched = lines.is_some();
         let lines = lines.unwrap_or_else(|| data.quasi().iter().map(|quasi| quasi.domain.clone()).collect());
         let gridded = |line: &Domain| matches!(line, Domain::Taxonomy(tree) if tree.grid().is_some());
-        let fewer = lines.iter().any(gridded) || (!looked_at && !data.sensitive().is_empty());
-        let condensed = (fewer && data.population().is_none()).then(|| data.condensed(&lines, looked_at));
+        let fewer = lines.iter().any(gridded) && data.population().is_none();
+        let condensed = fewer.then(|| data.condensed(&lines, looked_at));
         Field { data, condensed, sketched }
     }
 
@@ -43,11 +43,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// What the outcome costs when it is published on the table's own lines.
-    pub(super) fn published(&self, outcome: &Outcome) -> f64 {
+    /// What the outcome costs when it is published on the table's own lines, unless that is more than `most` anyway.
+    pub(super) fn published(&self, outcome: &Outcome, most: f64) -> Option<f64> {
         match &self.condensed {
-            Some(condensed) if self.sketched => outcome.expanded_cost(self.data, condensed),
-            _ => outcome.cost,
+            Some(_) if self.sketched && outcome.at_least > most => None,
+            Some(condensed) if self.sketched => Some(outcome.expanded_cost(self.data, condensed)),
+            _ => Some(outcome.cost),
         }
     }
 }

@@ -96,13 +96,13 @@ impl Optimized {
             ),
             None => runs.all("trial runs", &trials(data), progress),
         };
-        let mut published: Vec<f64> = tried.par_iter().map(|outcome| field.published(outcome)).collect();
+
         let mut orders = vec![ranked(&tried)];
         if self.priority == Priority::LexicographicBoth && sketch.is_some() {
             let again = runs.all("trial runs at the median", &trials(data), progress);
             orders.push(ranked(&again));
             orders.dedup();
-            published.extend(again.iter().map(|outcome| outcome.cost));
+
             tried.extend(again);
         }
         if self.priority == Priority::AllOrders {
@@ -111,8 +111,14 @@ impl Optimized {
         let choices: Vec<Choice> = orders.iter().map(|order| last(self.priority, order)).collect();
         let (at, final_run) = best(&runs, &choices, progress);
 
-        let cheapest = (0..tried.len()).min_by(|&a, &b| compare(published[a], published[b])).unwrap_or(0);
-        let kept_trial = self.keep_best && compare(published[cheapest], final_run.cost).is_lt();
+        let price = |(i, outcome): (usize, &Outcome)| match i < width {
+            true => field.published(outcome, final_run.cost),
+            false => Some(outcome.cost),
+        };
+        let published: Vec<Option<f64>> = tried.par_iter().enumerate().map(price).collect();
+        let cost = |i: usize| published[i].unwrap_or(f64::INFINITY);
+        let cheapest = (0..tried.len()).min_by(|&a, &b| compare(cost(a), cost(b))).unwrap_or(0);
+        let kept_trial = self.keep_best && compare(cost(cheapest), final_run.cost).is_lt();
         let partition = match kept_trial {
             true if cheapest < width => field.partition(&tried[cheapest])?,
             true => own.partition(&tried[cheapest])?,
@@ -123,7 +129,7 @@ impl Optimized {
             column: name(i % width),
             cost: tried[i].cost,
             rate: rate(tried[i].cost),
-            published: rate(published[i]),
+            published: published[i].map(rate),
         };
         let report = TrialReport {
             priority: self.priority.name(),

@@ -30,9 +30,9 @@ pub struct Trial {
     pub cost: f64,
     /// The same, averaged over all cells: what the order goes by.
     pub rate: f64,
-    /// What the trial would cost if it were published. Where numbers are cut at the median, trials group them by regular
-    /// intervals, and tight ranges cost less than those.
-    pub published: f64,
+    /// What the trial would cost if it were published, unless that is more than the final run anyway. Where numbers are cut at
+    /// the median, trials group them by regular intervals, and tight ranges cost less than those.
+    pub published: Option<f64>,
 }
 
 /// Which of the runs is published.

@@ -333,10 +333,10 @@ proptest! {
         let cells = data.records() as f64 * 3.0;
         let stated = match &report.kept {
             KeptRun::Last => report.last,
-            KeptRun::Trial(name) => report.trials.iter().find(|t| t.column == *name).unwrap().published,
+            KeptRun::Trial(name) => report.trials.iter().find(|t| t.column == *name).unwrap().published.unwrap(),
         };
         prop_assert!((kept / cells - stated).abs() < 1e-9);
-        prop_assert!(report.trials.iter().all(|t| kept / cells <= t.published + 1e-9) && kept / cells <= report.last + 1e-9);
+        prop_assert!(report.trials.iter().all(|t| kept <= t.cost + 1e-9 && kept / cells <= t.published.unwrap_or(1.0) + 1e-9) && kept / cells <= report.last + 1e-9);
         let every = recode(&Optimized { priority: Priority::AllOrders, ..Optimized::default() }, &data, k);
         prop_assert!(cost(&data, &every.partition) <= kept + 1e-9);
         prop_assert_eq!(every.trials.unwrap().runs, 3 + 6);
