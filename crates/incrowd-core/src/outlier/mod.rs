@@ -12,7 +12,7 @@
 //! all records, those left out of a release included.
 //!
 //! [`Outliers`] answers for every tuple a box could hide. Points with equal places are taken together and lie in a tree
-//! ([`tree`]); the good values of a point are found for all sensitive values at once ([`near`]) and kept ([`corners`]).
+//! (`tree`); the good values of a point are found for all sensitive values at once (`near`) and kept (`corners`).
 
 mod assignment;
 mod bound;
