@@ -7,6 +7,7 @@
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
 pub mod anatomy;
+pub mod ascent;
 pub mod expansion;
 pub mod full_domain;
 pub mod join;
@@ -27,6 +28,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &mondrian::CARD,
     &local_recoding::CARD,
     &full_domain::CARD,
+    &ascent::CARD,
     &optimized::CARD,
     &top_down::CARD,
     &expansion::EXPC_PLUS,

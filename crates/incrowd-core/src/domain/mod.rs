@@ -147,6 +147,17 @@ impl Domain {
         }
     }
 
+    /// Information loss of the interval's label, as [`Domain::cell_loss`] charges it. A set counts every leaf of the
+    /// interval; a group's own set can only be smaller.
+    pub fn loss(&self, lo: Code, hi: Code) -> f64 {
+        match self {
+            Domain::Numbers(line) => line.loss(lo, hi),
+            Domain::Taxonomy(taxonomy) => taxonomy.loss(taxonomy.common(lo, hi)),
+            Domain::Labels(line) if line.labels() == Labels::Star => f64::from(u8::from(lo != hi)),
+            Domain::Labels(_) => f64::from(hi.0 - lo.0) / f64::from((self.leaves() - 1).max(1)),
+        }
+    }
+
     /// How the interval can be divided.
     pub fn division(&self, lo: Code, hi: Code) -> Division {
         if lo == hi {

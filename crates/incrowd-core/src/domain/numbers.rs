@@ -148,6 +148,17 @@ impl NumberLine {
         self.width(self.numbers.at(lo), self.numbers.at(hi))
     }
 
+    pub(super) fn loss(&self, lo: Code, hi: Code) -> f64 {
+        if self.is_missing(lo) {
+            return 0.0;
+        }
+        if self.is_missing(hi) {
+            return 1.0;
+        }
+        let step = if matches!(self.numbers, Numbers::Reals(_)) { 0.0 } else { 1.0 };
+        crate::hierarchy::share((self.numbers.at(lo), self.numbers.at(hi)), self.domain, step)
+    }
+
     /// `(hi - lo) / domain`; 0 for a constant column.
     pub(super) fn width(&self, lo: f64, hi: f64) -> f64 {
         let (min, max) = self.domain;

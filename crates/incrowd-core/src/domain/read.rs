@@ -106,7 +106,7 @@ impl Domain {
 mod tests {
     use super::super::tests::column;
     use super::*;
-    use crate::schema::{ColumnSpec, Kind};
+    use crate::schema::{ColumnSpec, HierarchySpec, Kind};
 
     #[test]
     fn numbers_read_back_as_intervals() {
@@ -128,5 +128,27 @@ mod tests {
         assert_eq!(set, ReadCell::OneOf(vec![Code(0), Code(2)]));
         assert_eq!((domain.cell_ncp(&set), domain.cell_loss(&set)), (2.0 / 3.0, 0.5));
         assert_eq!(domain.read("{a, z}"), None);
+    }
+
+    #[test]
+    fn an_interval_loses_what_its_label_loses() {
+        let kinds = [Some(Kind::Numeric), Some(Kind::Text), None];
+        let tree = HierarchySpec::Arx { name: "h".into(), text: "1;A;*\n2;A;*\n4;B;*\n9;C;*\n".into() };
+        for (kind, hierarchy) in kinds.into_iter().zip([None, None, Some(tree)]) {
+            for missing in [None, Some("?")] {
+                let spec = ColumnSpec { kind, hierarchy: hierarchy.clone(), ..ColumnSpec::default() };
+                let (domain, _) = Domain::build(&column(&["1", "2", "4", "9"]), &spec, missing).unwrap();
+                for hi in 0..domain.leaves() {
+                    for lo in 0..=hi {
+                        let cell = domain.read(&domain.label(Code(lo), Code(hi))).unwrap();
+                        assert_eq!(
+                            domain.loss(Code(lo), Code(hi)),
+                            domain.cell_loss(&cell),
+                            "{kind:?} {lo} {hi}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,196 @@
+//! Ascent: from the cheapest combination of levels to the dearest, and whoever finds company on the way stays there.
+//!
+//! For every combination of levels of the quasi-identifiers, the cheapest first, the rows that are left are put together by what
+//! they would be published as; groups the models admit are taken, and their rows leave. What is taken is published no higher than
+//! it must be: every cell is the lowest that covers the group's own values. Rows that find no company join the group that
+//! takes them for least. Then rows move between neighbouring groups, and groups dissolve, as long as that lowers the loss.
+//!
+//! The idea of repeated full-domain searches on the rows left over is `prasser2016`'s; here the combinations are gone through
+//! once, in order of cost, and groups are tightened.
+
+mod climb;
+mod improve;
+mod shape;
+mod stairs;
+
+use incrowd_core::model::BoundModel;
+use incrowd_core::{
+    Code, Dataset, Domain, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId,
+};
+
+use crate::{Algorithm, Card};
+use climb::{Climbed, Judge};
+use improve::Group;
+use shape::Shapes;
+
+/// The list entry.
+pub const CARD: Card = Card {
+    name: "ascent",
+    paper: "prasser2016",
+    about: "Goes through all combinations of levels from the cheapest to the dearest and publishes every group that keeps the \
+            promises as soon as there is one, each cell no higher than its group needs. Then moves records between groups as \
+            long as that lowers the loss. Of all algorithms here it usually loses least.",
+    limits: "The same value may be published at different levels, which makes analysis harder; `full-domain` keeps one level \
+             for all. Whoever knows the algorithm learns that a record published high found no company lower. Slower than \
+             mondrian where millions of distinct rows meet many levels.",
+    params: &[
+        Param {
+            name: "effort",
+            kind: ParamKind::Choice(&["fast", "balanced", "best"]),
+            default: Some("balanced"),
+            about: "how long records are moved about afterwards: not at all, a few rounds, or many",
+        },
+        Param {
+            name: "metric",
+            kind: ParamKind::Choice(&["information-loss", "ncp"]),
+            default: Some("information-loss"),
+            about: "what is to be least",
+        },
+    ],
+    make: |params| Ok(Box::new(Ascent::new(params))),
+};
+
+/// How long records are moved about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Not at all.
+    Fast,
+    /// A few rounds.
+    Balanced,
+    /// Many rounds.
+    Best,
+}
+
+/// What is to be least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Information loss.
+    InformationLoss,
+    /// Normalized certainty penalty.
+    Ncp,
+}
+
+impl Metric {
+    /// The price of publishing these leaves of a line.
+    fn of(self, domain: &Domain, lo: u32, hi: u32) -> f64 {
+        match self {
+            Metric::InformationLoss => domain.loss(Code(lo), Code(hi)),
+            Metric::Ncp => domain.ncp(Code(lo), Code(hi)),
+        }
+    }
+}
+
+/// The algorithm with its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ascent {
+    /// How long records are moved about.
+    pub effort: Effort,
+    /// What is to be least.
+    pub metric: Metric,
+}
+
+impl Ascent {
+    fn new(params: &Params) -> Ascent {
+        let effort = match params.word("effort") {
+            "fast" => Effort::Fast,
+            "best" => Effort::Best,
+            _ => Effort::Balanced,
+        };
+        let metric = if params.word("metric") == "ncp" { Metric::Ncp } else { Metric::InformationLoss };
+        Ascent { effort, metric }
+    }
+}
+
+impl Algorithm for Ascent {
+    /// Groups on different levels may be published with the same cells.
+    fn needs_merging(&self) -> bool {
+        true
+    }
+
+    fn recode(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Partition> {
+        let shapes = Shapes::new(data, self.metric);
+        let judge = Judge::new(data, models, &shapes);
+        let stairs = stairs::stairs(data, self.metric);
+        let nodes = stairs::nodes(&stairs);
+        progress.step_through("climbing", nodes.len() as u64, "combinations");
+        let Climbed { groups, rest } = climb::climb(&judge, &stairs, &nodes, progress);
+        let groups = groups.into_iter().map(|rows| Group::new(data, &shapes, rows)).collect();
+        let groups = place(&judge, &shapes, groups, rest, suppressible)?;
+        let sweeps = match self.effort {
+            Effort::Fast => 0,
+            Effort::Balanced => 2,
+            Effort::Best => 8 * data.quasi().len(),
+        };
+        progress.step("moving", None);
+        let mut groups = improve::improve(&judge, &shapes, groups, sweeps);
+        groups.iter_mut().for_each(|group| group.rows.sort_unstable());
+        groups.sort_by(|a, b| a.rows.cmp(&b.rows));
+        let mut partition = Partition::new(data.quasi().len(), data.rows());
+        for group in &groups {
+            partition.add(&shapes.spans(&group.shape), group.rows.iter().map(|&row| RowId(row)))?;
+        }
+        Ok(partition)
+    }
+}
+
+/// Puts the rows that found no company into the groups that take them for least, or leaves them out where that costs less
+/// and is allowed.
+fn place(
+    judge: &Judge<'_>,
+    shapes: &Shapes<'_>,
+    mut groups: Vec<Group>,
+    rest: Vec<u32>,
+    mut suppressible: u64,
+) -> Result<Vec<Group>> {
+    let columns = judge.data.quasi().len() as f32;
+    let mut pool: Vec<u32> = Vec::new();
+    for row in rest {
+        let weight = judge.data.weight(row as usize);
+        let mut order: Vec<(f32, usize)> =
+            groups.iter().enumerate().map(|(i, group)| (group.dearer_with(shapes, row, weight), i)).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let takes = |group: &Group| {
+            let rows: Vec<u32> = group.rows.iter().copied().chain([row]).collect();
+            judge.admits(&rows, group.records + weight)
+        };
+        let best = order.iter().take(64).find(|(_, i)| takes(&groups[*i]));
+        if best.is_none_or(|best| best.0 > weight as f32 * columns) && weight <= suppressible {
+            suppressible -= weight;
+            continue;
+        }
+        match best {
+            Some(&(_, i)) => groups[i].push(shapes, row, weight),
+            None => pool.push(row),
+        }
+    }
+    if pool.is_empty() {
+        return Ok(groups);
+    }
+    // Nobody takes these: groups join them, the nearest first, until they may be a group.
+    let mut pool = Group::new(judge.data, shapes, pool);
+    while !judge.admits(&pool.rows, pool.records) {
+        let dearer = |group: &Group| {
+            let rows = pool.rows.iter().chain(&group.rows).copied();
+            let price = shapes.price(&shapes.of(rows));
+            (pool.records + group.records) as f32 * price - pool.cost() - group.cost()
+        };
+        let nearest = (0..groups.len()).min_by(|&a, &b| dearer(&groups[a]).total_cmp(&dearer(&groups[b])));
+        let Some(nearest) = nearest else {
+            return Err(Error::unsatisfiable(
+                "the promises cannot be kept even with all records in one group",
+            )
+            .help("ask for less"));
+        };
+        let mut rows = pool.rows;
+        rows.extend(groups.swap_remove(nearest).rows);
+        pool = Group::new(judge.data, shapes, rows);
+    }
+    groups.push(pool);
+    Ok(groups)
+}

@@ -1,0 +1,147 @@
+//! What a group is published as: for every column the leaves between the lowest and the highest of its rows, or, where sets are
+//! published, which leaves occur; and what that costs.
+
+use incrowd_core::{Code, Dataset, Domain, Span};
+
+use super::Metric;
+
+/// Tables of prices are kept for lines of at most this many leaves.
+const MOST_TABLED: u32 = 512;
+
+/// A column's part of a shape.
+#[derive(Debug)]
+struct Line {
+    /// Where its words begin.
+    at: usize,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Two words, the lowest and the highest leaf; prices by both, if they are kept.
+    Span { leaves: u32, prices: Vec<f32> },
+    /// A bit for every leaf; the price by the number of bits.
+    Set { words: usize, prices: Vec<f32> },
+}
+
+/// Makes shapes and knows what they cost.
+#[derive(Debug)]
+pub(super) struct Shapes<'a> {
+    data: &'a Dataset,
+    metric: Metric,
+    lines: Vec<Line>,
+    /// How many words a shape has.
+    pub(super) words: usize,
+}
+
+impl<'a> Shapes<'a> {
+    pub(super) fn new(data: &'a Dataset, metric: Metric) -> Shapes<'a> {
+        let mut words = 0;
+        let line = |domain: &Domain| {
+            let (at, leaves) = (words, domain.leaves());
+            let kind = if domain.publishes_sets() {
+                let prices = (0..=leaves).map(|n| metric.of(domain, 0, n.saturating_sub(1)) as f32).collect();
+                Kind::Set { words: leaves.div_ceil(32) as usize, prices }
+            } else {
+                let pairs = |lo: u32| (0..leaves).map(move |hi| (lo, hi));
+                let price = |(lo, hi): (u32, u32)| metric.of(domain, lo.min(hi), hi) as f32;
+                let tabled = if leaves <= MOST_TABLED { leaves } else { 0 };
+                Kind::Span { leaves, prices: (0..tabled).flat_map(pairs).map(price).collect() }
+            };
+            words += match &kind {
+                Kind::Span { .. } => 2,
+                Kind::Set { words, .. } => *words,
+            };
+            Line { at, kind }
+        };
+        let lines = data.quasi().iter().map(|quasi| &quasi.domain).map(line).collect();
+        Shapes { data, metric, lines, words }
+    }
+
+    /// The shape of no row.
+    pub(super) fn empty(&self) -> Vec<u32> {
+        let mut shape = vec![0; self.words];
+        for line in self.lines.iter().filter(|line| matches!(line.kind, Kind::Span { .. })) {
+            shape[line.at] = u32::MAX;
+        }
+        shape
+    }
+
+    /// Makes a shape cover a row.
+    pub(super) fn cover(&self, shape: &mut [u32], row: u32) {
+        for (line, &code) in self.lines.iter().zip(self.data.quasi_codes(row as usize)) {
+            match line.kind {
+                Kind::Span { .. } => {
+                    shape[line.at] = shape[line.at].min(code);
+                    shape[line.at + 1] = shape[line.at + 1].max(code);
+                }
+                Kind::Set { .. } => shape[line.at + code as usize / 32] |= 1 << (code % 32),
+            }
+        }
+    }
+
+    /// The shape of these rows.
+    pub(super) fn of(&self, rows: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut shape = self.empty();
+        rows.into_iter().for_each(|row| self.cover(&mut shape, row));
+        shape
+    }
+
+    /// What one record costs that is published in this shape.
+    pub(super) fn price(&self, shape: &[u32]) -> f32 {
+        let price = |(q, line): (usize, &Line)| match &line.kind {
+            Kind::Span { leaves, prices } => {
+                self.span(q, *leaves, prices, shape[line.at], shape[line.at + 1])
+            }
+            Kind::Set { words, prices } => {
+                let bits: u32 = shape[line.at..line.at + words].iter().map(|w| w.count_ones()).sum();
+                prices[bits as usize]
+            }
+        };
+        self.lines.iter().enumerate().map(price).sum()
+    }
+
+    /// The price of a shape if it covered a row too.
+    pub(super) fn price_with(&self, shape: &[u32], row: u32) -> f32 {
+        let codes = self.data.quasi_codes(row as usize);
+        let mut sum = 0.0;
+        for (q, (line, &code)) in self.lines.iter().zip(codes).enumerate() {
+            sum += match &line.kind {
+                Kind::Span { leaves, prices } => {
+                    let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
+                    self.span(q, *leaves, prices, lo, hi)
+                }
+                Kind::Set { words, prices } => {
+                    let set = &shape[line.at..line.at + words];
+                    let has = set[code as usize / 32] >> (code % 32) & 1;
+                    let bits: u32 = set.iter().map(|w| w.count_ones()).sum();
+                    prices[(bits + 1 - has) as usize]
+                }
+            };
+        }
+        sum
+    }
+
+    fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {
+        if prices.is_empty() {
+            self.metric.of(&self.data.quasi()[q].domain, lo, hi) as f32
+        } else {
+            prices[(lo * leaves + hi) as usize]
+        }
+    }
+
+    /// The spans of a shape, as a partition takes them.
+    pub(super) fn spans(&self, shape: &[u32]) -> Vec<Span> {
+        let span = |line: &Line| match line.kind {
+            Kind::Span { .. } => (shape[line.at], shape[line.at + 1]),
+            Kind::Set { words, .. } => {
+                let set = &shape[line.at..line.at + words];
+                let low = set.iter().position(|w| *w != 0).unwrap_or(0);
+                let high = set.iter().rposition(|w| *w != 0).unwrap_or(0);
+                let lo = low as u32 * 32 + set[low].trailing_zeros().min(31);
+                (lo, high as u32 * 32 + 31 - set[high].leading_zeros().min(31))
+            }
+        };
+        self.lines.iter().map(span).map(|(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect()
+    }
+}
