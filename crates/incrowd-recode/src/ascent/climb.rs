@@ -5,6 +5,7 @@ use incrowd_core::population::Cell;
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Span};
 use rayon::prelude::*;
 
+use super::blocks::{ALONE, Blocks, Part};
 use super::shape::Shapes;
 use super::stairs::Stair;
 
@@ -88,18 +89,18 @@ pub(super) fn climb(
 ) -> Climbed {
     let mut rest: Vec<u32> = (0..judge.data.rows() as u32).collect();
     let mut groups = Vec::new();
+    let mut blocks = Blocks::new(stairs, rest.len());
     for nodes in nodes.chunks(SIDE_BY_SIDE) {
         if rest.is_empty() {
             break;
         }
-        // Rows leave while the nodes of a chunk are gone through, so a node without company has none later either.
-        let company: Vec<bool> = nodes
-            .par_iter()
-            .map_init(Census::default, |census, node| census.any(judge, stairs, node, &rest))
-            .collect();
+        blocks.prepare(judge, nodes, &rest);
+        // Rows only leave while the nodes of a chunk are gone through, so a node without company has none later either.
+        let any = |census: &mut Census, node: &Vec<u8>| census.any(judge, &blocks.parts(node), &rest);
+        let company: Vec<bool> = nodes.par_iter().map_init(Census::default, any).collect();
         let mut census = Census::default();
         for (node, _) in nodes.iter().zip(company).filter(|(_, company)| *company) {
-            census.take(judge, stairs, node, &mut rest, &mut groups);
+            census.take(judge, &blocks.parts(node), &mut rest, &mut groups);
         }
         progress.advance(nodes.len() as u64);
     }
@@ -109,33 +110,32 @@ pub(super) fn climb(
 /// Counts who would be published alike.
 #[derive(Debug, Default)]
 struct Census {
-    /// The sum of terms of each row that is left.
-    keys: Vec<u64>,
     /// Open addressing: the key and the class of it.
     slots: Vec<(u64, u32)>,
-    /// The class of each row that is left.
-    classes: Vec<u32>,
+    /// The rows that may have company, with their class.
+    classes: Vec<(u32, u32)>,
     /// The records of each class.
     records: Vec<u64>,
 }
 
 impl Census {
-    fn count(&mut self, judge: &Judge<'_>, stairs: &[Stair], node: &[u8], rows: &[u32]) {
+    fn count(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) {
         const FREE: u32 = u32::MAX;
-        let terms: Vec<&[u64]> =
-            stairs.iter().zip(node).map(|(s, &l)| s.terms[usize::from(l)].as_slice()).collect();
-        self.keys.clear();
-        self.keys.extend(rows.iter().map(|&row| {
-            let codes = judge.data.quasi_codes(row as usize);
-            codes.iter().zip(&terms).fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
-        }));
+        self.classes.clear();
+        self.records.clear();
         let slots = (2 * rows.len()).next_power_of_two().max(16);
         self.slots.clear();
         self.slots.resize(slots, (0, FREE));
-        self.classes.clear();
-        self.records.clear();
-        for (&row, &key) in rows.iter().zip(&self.keys) {
-            let mut at = (key >> 20) as usize & (slots - 1);
+        'rows: for &row in rows {
+            let mut key = 0u64;
+            for part in parts {
+                let class = part.classes[row as usize];
+                if class == ALONE {
+                    continue 'rows;
+                }
+                key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
+            }
+            let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (slots - 1);
             let class = loop {
                 let (there, class) = self.slots[at];
                 if class == FREE {
@@ -150,43 +150,39 @@ impl Census {
                 at = (at + 1) & (slots - 1);
             };
             self.records[class as usize] += judge.data.weight(row as usize);
-            self.classes.push(class);
+            self.classes.push((row, class));
         }
     }
 
     /// Whether some class is large enough.
-    fn any(&mut self, judge: &Judge<'_>, stairs: &[Stair], node: &[u8], rows: &[u32]) -> bool {
-        self.count(judge, stairs, node, rows);
+    fn any(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> bool {
+        self.count(judge, parts, rows);
         self.records.iter().any(|&records| records >= judge.least)
     }
 
     /// Moves the rows of every class that may be a group to the groups.
-    fn take(
-        &mut self,
-        judge: &Judge<'_>,
-        stairs: &[Stair],
-        node: &[u8],
-        rows: &mut Vec<u32>,
-        groups: &mut Vec<Vec<u32>>,
-    ) {
-        self.count(judge, stairs, node, rows);
+    fn take(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &mut Vec<u32>, groups: &mut Vec<Vec<u32>>) {
+        self.count(judge, parts, rows);
         let mut large: Vec<Vec<u32>> = vec![Vec::new(); self.records.len()];
-        for (&row, &class) in rows.iter().zip(&self.classes) {
+        for &(row, class) in &self.classes {
             if self.records[class as usize] >= judge.least {
                 large[class as usize].push(row);
             }
         }
-        let admitted =
-            |(members, &records): (&Vec<u32>, &u64)| !members.is_empty() && judge.admits(members, records);
+        let admitted = |(rows, &records): (&Vec<u32>, &u64)| !rows.is_empty() && judge.admits(rows, records);
         let admitted: Vec<bool> = if judge.only_counts() {
             large.iter().zip(&self.records).map(admitted).collect()
         } else {
             large.par_iter().zip(&self.records).map(admitted).collect()
         };
-        let mut classes = self.classes.iter();
-        rows.retain(|_| classes.next().is_none_or(|&class| !admitted[class as usize]));
-        groups.extend(
-            large.into_iter().zip(admitted).filter(|(_, admitted)| *admitted).map(|(members, _)| members),
-        );
+        let mut leaving = self
+            .classes
+            .iter()
+            .filter(|(_, class)| admitted[*class as usize])
+            .map(|(row, _)| *row)
+            .peekable();
+        rows.retain(|row| leaving.next_if_eq(row).is_none());
+        let taken = large.into_iter().zip(admitted).filter(|(_, admitted)| *admitted);
+        groups.extend(taken.map(|(rows, _)| rows));
     }
 }

@@ -8,6 +8,7 @@
 //! The idea of repeated full-domain searches on the rows left over is `prasser2016`'s; here the combinations are gone through
 //! once, in order of cost, and groups are tightened.
 
+mod blocks;
 mod climb;
 mod improve;
 mod shape;

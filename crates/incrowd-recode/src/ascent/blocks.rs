@@ -1,0 +1,173 @@
+//! The classes of rows at the levels of a few columns at a time, so that a combination of levels of all columns is put together
+//! from two or three parts, and rows that cannot have company in one part are not looked at in the whole.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::climb::Judge;
+use super::stairs::Stair;
+
+/// A row without company in a part has none in the whole.
+pub(super) const ALONE: u32 = u32::MAX;
+
+/// The classes may take this many bytes.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Classes are counted again when so much of the rows is left that they were counted for.
+const STALE: f64 = 0.6;
+
+/// A few columns that stand side by side.
+#[derive(Debug)]
+struct Block {
+    columns: std::ops::Range<usize>,
+    /// By combination of the columns' levels.
+    parts: Vec<Option<Part>>,
+}
+
+/// The rows' classes at one combination of a block's levels.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// By row; [`ALONE`] if its class is too small.
+    pub(super) classes: Vec<u32>,
+    /// How many classes there are.
+    pub(super) count: u64,
+    /// For how many rows they were counted.
+    rows: usize,
+}
+
+/// All columns, in blocks.
+#[derive(Debug)]
+pub(super) struct Blocks<'a> {
+    stairs: &'a [Stair],
+    blocks: Vec<Block>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(stairs: &'a [Stair], rows: usize) -> Blocks<'a> {
+        let divided = |count: usize| -> Vec<Block> {
+            // As even as can be by the number of combinations.
+            let levels: Vec<f64> = stairs.iter().map(|s| (s.terms.len() as f64).ln()).collect();
+            let share = levels.iter().sum::<f64>() / count as f64;
+            let (mut blocks, mut start, mut sum): (Vec<Block>, usize, f64) = Default::default();
+            for (column, ln) in levels.iter().enumerate() {
+                sum += ln;
+                if sum >= share * (blocks.len() + 1) as f64 - 1e-9 || column + 1 == stairs.len() {
+                    let columns = start..column + 1;
+                    let parts = stairs[columns.clone()].iter().map(|s| s.terms.len()).product();
+                    blocks.push(Block { columns, parts: (0..parts).map(|_| None).collect() });
+                    start = column + 1;
+                }
+            }
+            blocks
+        };
+        let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 4;
+        let mut blocks = divided(2);
+        for count in 3..=stairs.len() {
+            if bytes(&blocks) <= MOST_BYTES {
+                break;
+            }
+            blocks = divided(count);
+        }
+        Blocks { stairs, blocks }
+    }
+
+    /// Which part of each block a combination of levels consists of.
+    fn parts_of(&self, node: &[u8]) -> Vec<usize> {
+        let part = |block: &Block| {
+            block.columns.clone().fold(0, |part, c| part * self.stairs[c].terms.len() + usize::from(node[c]))
+        };
+        self.blocks.iter().map(part).collect()
+    }
+
+    /// Makes sure that the parts of these combinations are there and not stale.
+    pub(super) fn prepare(&mut self, judge: &Judge<'_>, nodes: &[Vec<u8>], rest: &[u32]) {
+        let mut wanted: Vec<(usize, usize)> = Vec::new();
+        for node in nodes {
+            for (block, part) in self.parts_of(node).into_iter().enumerate() {
+                let old = &self.blocks[block].parts[part];
+                if old.as_ref().is_none_or(|old| (rest.len() as f64) < STALE * old.rows as f64) {
+                    wanted.push((block, part));
+                }
+            }
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let made: Vec<Part> =
+            wanted.par_iter().map(|&(block, part)| self.count(judge, block, part, rest)).collect();
+        for ((block, part), made) in wanted.into_iter().zip(made) {
+            self.blocks[block].parts[part] = Some(made);
+        }
+    }
+
+    fn count(&self, judge: &Judge<'_>, block: usize, part: usize, rest: &[u32]) -> Part {
+        let columns = self.blocks[block].columns.clone();
+        let mut level = part;
+        let mut terms: Vec<&[u64]> = Vec::with_capacity(columns.len());
+        for column in columns.clone().rev() {
+            let levels = &self.stairs[column].terms;
+            terms.push(&levels[level % levels.len()]);
+            level /= levels.len();
+        }
+        terms.reverse();
+        let key = |row: u32| {
+            let codes = &judge.data.quasi_codes(row as usize)[columns.clone()];
+            codes.iter().zip(&terms).fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
+        };
+        let mut known: HashMap<u64, u32, Mixed> = HashMap::default();
+        let mut classes = vec![ALONE; judge.data.rows()];
+        let mut records: Vec<u64> = Vec::new();
+        for &row in rest {
+            let next = records.len() as u32;
+            let class = *known.entry(key(row)).or_insert(next);
+            if class == next {
+                records.push(0);
+            }
+            records[class as usize] += judge.data.weight(row as usize);
+            classes[row as usize] = class;
+        }
+        let mut count = 0;
+        let renamed: Vec<u32> = records
+            .iter()
+            .map(|&records| {
+                let large = records >= judge.least;
+                count += u32::from(large);
+                if large { count - 1 } else { ALONE }
+            })
+            .collect();
+        for &row in rest {
+            let class = &mut classes[row as usize];
+            *class = renamed[*class as usize];
+        }
+        Part { classes, count: u64::from(count), rows: rest.len() }
+    }
+
+    /// The parts of a combination of levels that was prepared.
+    pub(super) fn parts(&self, node: &[u8]) -> Vec<&Part> {
+        let parts = self.parts_of(node);
+        self.blocks.iter().zip(parts).filter_map(|(block, part)| block.parts[part].as_ref()).collect()
+    }
+}
+
+/// Keys are mixed already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixed(u64);
+
+impl std::hash::BuildHasher for Mixed {
+    type Hasher = Mixed;
+    fn build_hasher(&self) -> Mixed {
+        Mixed(0)
+    }
+}
+
+impl std::hash::Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
+    }
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
