@@ -109,7 +109,7 @@ pub(super) fn climb(
 
 /// Counts who would be published alike.
 #[derive(Debug, Default)]
-struct Census {
+pub(super) struct Census {
     /// Open addressing: the key and the class of it.
     slots: Vec<(u64, u32)>,
     /// The rows that may have company, with their class.
@@ -158,6 +158,16 @@ impl Census {
     fn any(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> bool {
         self.count(judge, parts, rows);
         self.records.iter().any(|&records| records >= judge.least)
+    }
+
+    /// Which rows are in a class that is large enough, by row.
+    pub(super) fn crowded(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> Vec<bool> {
+        self.count(judge, parts, rows);
+        let mut crowded = vec![false; judge.data.rows()];
+        for &(row, class) in &self.classes {
+            crowded[row as usize] = self.records[class as usize] >= judge.least;
+        }
+        crowded
     }
 
     /// Moves the rows of every class that may be a group to the groups.

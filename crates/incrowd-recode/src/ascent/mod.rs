@@ -9,6 +9,7 @@
 //! once, in order of cost, and groups are tightened.
 
 mod blocks;
+mod bound;
 mod climb;
 mod improve;
 mod shape;
@@ -137,6 +138,20 @@ impl Algorithm for Ascent {
             partition.add(&shapes.spans(&group.shape), group.rows.iter().map(|&row| RowId(row)))?;
         }
         Ok(partition)
+    }
+}
+
+impl Ascent {
+    /// The least mean loss of a cell that any release of this table can have if these models are kept and nobody is
+    /// suppressed; nothing if there are too many combinations of levels to tell.
+    pub fn least_loss(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        progress: &dyn Progress,
+    ) -> Option<f64> {
+        let shapes = Shapes::new(data, self.metric);
+        bound::least_loss(&Judge::new(data, models, &shapes), self.metric, progress)
     }
 }
 

@@ -7,7 +7,7 @@ use incrowd_core::{Code, Dataset, Domain};
 use super::Metric;
 
 /// More combinations of levels than this are not climbed; levels are left out until there are no more.
-const MOST_NODES: usize = 50_000;
+pub(super) const MOST_NODES: usize = 50_000;
 
 /// A column's levels.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Stair {
     pub(super) terms: Vec<Vec<u64>>,
     /// By level, what a record costs in the mean.
     pub(super) prices: Vec<f64>,
+    /// By level, the first and the last leaf of the class of each leaf, of those that occur.
+    pub(super) spans: Vec<Vec<Option<(u32, u32)>>>,
 }
 
 /// A well mixed number.
@@ -27,14 +29,14 @@ fn mix(x: u64) -> u64 {
 }
 
 impl Stair {
-    fn new(data: &Dataset, column: usize, metric: Metric) -> Stair {
+    pub(super) fn new(data: &Dataset, column: usize, metric: Metric) -> Stair {
         let domain = &data.quasi()[column].domain;
         let mut records = vec![0u64; domain.leaves() as usize];
         for row in 0..data.rows() {
             records[data.quasi_codes(row)[column] as usize] += data.weight(row);
         }
         let used: Vec<u32> = (0..domain.leaves()).filter(|&leaf| records[leaf as usize] > 0).collect();
-        let mut stair = Stair { terms: Vec::new(), prices: Vec::new() };
+        let mut stair = Stair { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
         let mut last = 0;
         for level in 0.. {
             let classes = classes(domain, &used, level);
@@ -48,13 +50,16 @@ impl Stair {
                 last = spans.len();
                 let mut terms = vec![0; records.len()];
                 let mut price = 0.0;
+                let mut of_leaf = vec![None; records.len()];
                 for (&leaf, &class) in used.iter().zip(&classes) {
                     let salt = (column as u64) << 40 | (stair.terms.len() as u64) << 32;
                     terms[leaf as usize] = mix(salt | u64::from(class));
                     let (lo, hi) = spans[&class];
+                    of_leaf[leaf as usize] = Some((lo, hi));
                     price += metric.of(domain, lo, hi) * records[leaf as usize] as f64;
                 }
                 stair.terms.push(terms);
+                stair.spans.push(of_leaf);
                 stair.prices.push(price / data.records() as f64);
             }
             if last <= 1 {
@@ -80,8 +85,7 @@ fn classes(domain: &Domain, used: &[u32], level: u32) -> Vec<u32> {
 /// The stairs of all columns, with at most so many combinations of levels that they can be gone through.
 pub(super) fn stairs(data: &Dataset, metric: Metric) -> Vec<Stair> {
     let mut stairs: Vec<Stair> = (0..data.quasi().len()).map(|q| Stair::new(data, q, metric)).collect();
-    let nodes = |stairs: &[Stair]| stairs.iter().fold(1usize, |n, s| n.saturating_mul(s.terms.len()));
-    while nodes(&stairs) > MOST_NODES {
+    while combinations(&stairs) > MOST_NODES {
         let Some(tallest) = stairs.iter_mut().max_by_key(|s| s.terms.len()).filter(|s| s.terms.len() > 1)
         else {
             break;
@@ -92,8 +96,14 @@ pub(super) fn stairs(data: &Dataset, metric: Metric) -> Vec<Stair> {
         let level = inner.min_by(|&a, &b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
         tallest.terms.remove(level);
         tallest.prices.remove(level);
+        tallest.spans.remove(level);
     }
     stairs
+}
+
+/// How many combinations of levels there are.
+pub(super) fn combinations(stairs: &[Stair]) -> usize {
+    stairs.iter().fold(1, |n, stair| n.saturating_mul(stair.terms.len()))
 }
 
 /// All combinations of levels, the cheapest first.

@@ -1,0 +1,110 @@
+//! What no grouping can go below.
+//!
+//! Whoever is published with certain cells shares them with all records of the group, so at least as many records as a group
+//! needs must lie under those cells in the whole table. The cheapest cells of which that is true are the least a record can cost,
+//! and the sum over all records is the least any release can, by whatever algorithm. Groups compete for records, so the
+//! bound is seldom reached.
+//!
+//! Columns with a hierarchy are bounded by its nodes. Without one, a record is published as it is or together with at least
+//! one other value, the nearest.
+
+use incrowd_core::{Dataset, Domain, Progress};
+use rayon::prelude::*;
+
+use super::Metric;
+use super::blocks::Blocks;
+use super::climb::{Census, Judge};
+use super::stairs::{self, Stair};
+
+/// So many combinations are looked at side by side.
+const SIDE_BY_SIDE: usize = 64;
+
+/// The least mean price of a cell, or nothing if there are too many combinations of levels to tell.
+pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
+    let data = judge.data;
+    let all: Vec<Stair> = (0..data.quasi().len()).map(|q| two_or_all(data, q, metric)).collect();
+    if stairs::combinations(&all) > stairs::MOST_NODES {
+        return None;
+    }
+    // By column and level, what each leaf costs at least, and the least of these.
+    let prices: Vec<Vec<Vec<f32>>> =
+        all.iter().enumerate().map(|(q, stair)| prices(data, q, stair, metric)).collect();
+    let cheapest =
+        |levels: &[Vec<f32>], level: usize| levels[level].iter().copied().fold(f32::INFINITY, f32::min);
+    let floors: Vec<Vec<f32>> =
+        prices.iter().map(|p| (0..p.len()).map(|level| cheapest(p, level)).collect()).collect();
+    let floor = |node: &[u8]| node.iter().zip(&floors).map(|(&level, f)| f[usize::from(level)]).sum::<f32>();
+    let mut nodes: Vec<(f32, Vec<u8>)> =
+        stairs::nodes(&all).into_iter().map(|node| (floor(&node), node)).collect();
+    nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+    progress.step_through("bounding", nodes.len() as u64, "combinations");
+
+    let rows: Vec<u32> = (0..data.rows() as u32).collect();
+    let mut blocks = Blocks::new(&all, rows.len());
+    let mut least = vec![f32::INFINITY; rows.len()];
+    // Those that may still be published for less than what is known.
+    let mut open = rows.clone();
+    for chunk in nodes.chunks(SIDE_BY_SIDE) {
+        let floor = chunk[0].0;
+        open.retain(|&row| least[row as usize] > floor);
+        if open.is_empty() {
+            break;
+        }
+        let chunk: Vec<Vec<u8>> = chunk.iter().map(|node| node.1.clone()).collect();
+        blocks.prepare(judge, &chunk, &rows);
+        let better = |census: &mut Census, node: &Vec<u8>| -> Vec<(u32, f32)> {
+            let crowded = census.crowded(judge, &blocks.parts(node), &rows);
+            let price = |row: u32| -> f32 {
+                let codes = data.quasi_codes(row as usize).iter().zip(&prices).zip(node);
+                codes.map(|((&code, prices), &level)| prices[usize::from(level)][code as usize]).sum()
+            };
+            let known =
+                open.iter().copied().filter(|&row| crowded[row as usize]).map(|row| (row, price(row)));
+            known.filter(|&(row, price)| price < least[row as usize]).collect()
+        };
+        let found: Vec<Vec<(u32, f32)>> = chunk.par_iter().map_init(Census::default, better).collect();
+        for (row, price) in found.into_iter().flatten() {
+            least[row as usize] = least[row as usize].min(price);
+        }
+        progress.advance(chunk.len() as u64);
+    }
+    let sum: f64 =
+        rows.iter().map(|&row| f64::from(least[row as usize]) * data.weight(row as usize) as f64).sum();
+    Some(sum / (data.records() as f64 * all.len() as f64))
+}
+
+/// All levels of a hierarchy; of a column without one, the value and everything.
+fn two_or_all(data: &Dataset, column: usize, metric: Metric) -> Stair {
+    let mut stair = Stair::new(data, column, metric);
+    let top = stair.terms.len() - 1;
+    if !matches!(data.quasi()[column].domain, Domain::Taxonomy(_)) && top > 1 {
+        stair.terms.drain(1..top);
+        stair.prices.drain(1..top);
+        stair.spans.drain(1..top);
+    }
+    stair
+}
+
+/// By level, what a record with each leaf costs at least; leaves nobody has cost nothing.
+fn prices(data: &Dataset, column: usize, stair: &Stair, metric: Metric) -> Vec<Vec<f32>> {
+    let domain = &data.quasi()[column].domain;
+    let used: Vec<u32> =
+        (0..domain.leaves()).filter(|&leaf| stair.spans[0][leaf as usize].is_some()).collect();
+    let at = |level: usize, leaf: u32| -> f32 {
+        let Some((lo, hi)) = stair.spans[level][leaf as usize] else { return f32::INFINITY };
+        let price = match domain {
+            Domain::Numbers(_) if level > 0 => {
+                let rank = used.partition_point(|&other| other < leaf);
+                let before = rank.checked_sub(1).map(|r| metric.of(domain, used[r], leaf));
+                let after = used.get(rank + 1).map(|&next| metric.of(domain, leaf, next));
+                before.into_iter().chain(after).fold(f64::INFINITY, f64::min)
+            }
+            // Two neighbours on the line cost what any two values do.
+            Domain::Labels(_) if level > 0 => metric.of(domain, 0, 1),
+            _ => metric.of(domain, lo, hi),
+        };
+        // Never above the true price, whatever the rounding.
+        (price * (1.0 - 1e-6)) as f32
+    };
+    (0..stair.terms.len()).map(|level| (0..domain.leaves()).map(|leaf| at(level, leaf)).collect()).collect()
+}
