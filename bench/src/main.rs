@@ -5,6 +5,7 @@ mod args;
 mod chart;
 mod join;
 mod lattice;
+mod least;
 mod loss;
 mod optimized;
 mod plain;
@@ -56,12 +57,17 @@ const BENCHES: &[Bench] = &[
         "[--samples 3000] [--svg DIR] [--data DIR] [--rows 10000000] [--rounds 3] [--dir DIR]",
         |args| skewed::Options::new(|name| args.text(name)).and_then(|options| skewed::run(&options)),
     ),
+    ("least", "[--only adult,models,free,tables,large] [--rows 1000000] [--dir DIR] [--data DIR]", |args| {
+        let only = args.text("--only");
+        least::run(args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
+    }),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];
 
 /// Single measurements in a process of their own, so that its peak memory is its own.
 const PARTS: &[Bench] = &[
     ("task", "", |args| task::run(args.rest())),
+    ("least-task", "", |args| least::task(args.rest())),
     ("join-task", "", |args| join::task(args.rest())),
     ("skewed-task", "", |args| skewed::task(args.rest())),
 ];

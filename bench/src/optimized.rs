@@ -112,7 +112,7 @@ fn loss(tables: &Tables) -> Result<(), String> {
             let optimized = [("undersized", undersized), ("keep_best", "false")];
             let made = recode(mdr, k, "optimized-mondrian", &optimized)?;
             row.push(penalty(mdr, &made.partition));
-            let order = made.trials.map(|trials| trials.order.join(",")).unwrap_or_default();
+            let order = made.found.trials().map(|trials| trials.order.join(",")).unwrap_or_default();
             let same = [("undersized", undersized), ("dimension", "priority"), ("priority", order.as_str())];
             row.push(penalty(median, &recode(median, k, "mondrian", &same)?.partition));
             orders.push((k, undersized, order));

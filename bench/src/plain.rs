@@ -141,8 +141,8 @@ fn measure(data: &Dataset, ask: &Ask<'_>, method: &str, skip_dead: bool) -> Resu
         .recode_and_report(data, &models, data.records(), &Silent)
         .map_err(|e| e.to_string())?;
     let seconds = began.elapsed().as_secs_f64();
-    let Recoding { partition, expansion, .. } = recoding;
-    let report = expansion.ok_or("no expansion was reported")?;
+    let Recoding { partition, found, .. } = recoding;
+    let report = found.expansion().cloned().ok_or("no expansion was reported")?;
     Ok(run(data, &partition, &report, seconds))
 }
 

@@ -55,6 +55,10 @@ impl Progress for Bar {
         self.bar.set_message(things.to_owned());
     }
 
+    fn note(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+    }
+
     fn advance(&self, amount: u64) {
         self.bar.inc(amount);
         if self.quiet || !self.bar.is_hidden() {

@@ -9,6 +9,10 @@ pub trait Progress: Sync {
         let _ = things;
         self.step(name, Some(total));
     }
+    /// Something worth knowing about the current step, in a few words.
+    fn note(&self, text: &str) {
+        let _ = text;
+    }
     /// `amount` more of the current step is done.
     fn advance(&self, amount: u64);
 }

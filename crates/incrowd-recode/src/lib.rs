@@ -9,6 +9,7 @@
 pub mod anatomy;
 pub mod ascent;
 pub mod expansion;
+mod found;
 pub mod full_domain;
 pub mod join;
 pub mod local_recoding;
@@ -17,6 +18,8 @@ pub mod optimized;
 pub mod suppress;
 pub mod suppression;
 pub mod top_down;
+
+pub use found::Found;
 
 use std::fmt::Debug;
 
@@ -111,12 +114,8 @@ pub trait Algorithm: Debug + Send + Sync {
 pub struct Recoding {
     /// Who stands together.
     pub partition: Partition,
-    /// What a search over levels found; for the data owner only.
-    pub search: Option<full_domain::SearchReport>,
-    /// What trial runs found; for the data owner only.
-    pub trials: Option<optimized::TrialReport>,
-    /// How groups were grown; for the data owner only.
-    pub expansion: Option<expansion::ExpansionReport>,
+    /// What else is known; for the data owner only.
+    pub found: Found,
     /// The lines the groups are published with, if not those of the table. They have the same leaves.
     pub domains: Option<Vec<Domain>>,
 }
@@ -124,7 +123,7 @@ pub struct Recoding {
 impl Recoding {
     /// A partition about which nothing else is known.
     pub fn new(partition: Partition) -> Recoding {
-        Recoding { partition, search: None, trials: None, expansion: None, domains: None }
+        Recoding { partition, found: Found::Nothing, domains: None }
     }
 }
 

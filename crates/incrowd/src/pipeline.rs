@@ -8,19 +8,15 @@ use incrowd_core::metric::Tally;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
-use incrowd_recode::Recoding;
-use incrowd_recode::expansion::ExpansionReport;
-use incrowd_recode::full_domain::SearchReport;
-use incrowd_recode::optimized::TrialReport;
 use incrowd_recode::suppress::settle;
+use incrowd_recode::{Found, Recoding};
 use serde_json::{Value as Json, json};
 
-use crate::expansion::expansion_json;
 use crate::external::JoinReport;
+use crate::found::{found_json, levels_json};
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::{Beside, Release};
-use crate::search::{levels_json, search_json, trials_json};
 use crate::setup::{self, Setup};
 use crate::suppression::{self, SuppressionReport};
 
@@ -41,12 +37,8 @@ pub struct Report {
     pub dropped_columns: Vec<String>,
     /// How many records have a missing value, by column, where there are any.
     pub missing: Vec<(String, u64)>,
-    /// What a search over levels found.
-    pub search: Option<SearchReport>,
-    /// What trial runs found.
-    pub trials: Option<TrialReport>,
-    /// How groups were grown.
-    pub expansion: Option<ExpansionReport>,
+    /// What else the algorithm knows.
+    pub found: Found,
     /// What only the publisher can know of a release with people of an external table.
     pub joined: Option<JoinReport>,
     /// What was withheld before anything else.
@@ -57,8 +49,8 @@ impl Report {
     /// The manifest, and under `private` what else is known and not meant for the public.
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.content.clone();
-        if let Some(search) = &self.search {
-            answer["private"]["search"] = search_json(search);
+        if let Some((name, found)) = found_json(&self.found) {
+            answer["private"][name] = found;
         }
         if let Some(suppression) = &self.suppression {
             answer["private"]["suppression"] = suppression.to_json();
@@ -69,12 +61,6 @@ impl Report {
                 "suppressed": suppressed,
                 "published": published,
             });
-        }
-        if let Some(trials) = &self.trials {
-            answer["private"]["trials"] = trials_json(trials);
-        }
-        if let Some(expansion) = &self.expansion {
-            answer["private"]["expansion"] = expansion_json(expansion);
         }
         if let Some(joined) = &self.joined {
             answer["private"]["join"] = joined.to_json();
@@ -121,7 +107,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-    let Recoding { partition, search, trials, expansion, domains } = recoding;
+    let Recoding { partition, found, domains } = recoding;
     let data = match domains {
         Some(domains) => data.with_domains(domains),
         None => data,
@@ -178,9 +164,7 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         tally,
         dropped_columns,
         missing,
-        search,
-        trials,
-        expansion,
+        found,
         joined,
         suppression,
     })
@@ -229,11 +213,11 @@ fn recoding(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, search, trials, expansion, domains } = recode(allowed)?;
+    let Recoding { partition, found, domains } = recode(allowed)?;
     let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, search, trials, expansion, domains }),
+        settled => settled.map(|partition| Recoding { partition, found, domains }),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use incrowd::Report;
+use incrowd::recode::Found;
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
@@ -25,23 +26,24 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         talk.print_json(&report.to_json());
     } else {
         let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
-        if report.search.is_some()
-            || report.trials.is_some()
-            || report.expansion.is_some()
-            || report.joined.is_some()
-            || report.suppression.is_some()
-        {
+        let found = !matches!(report.found, Found::Nothing);
+        let private = found || report.joined.is_some() || report.suppression.is_some();
+        if private {
             say!("may be published\n");
         }
         print(&report, &path.unwrap_or_default());
-        if let Some(search) = &report.search {
-            super::search_print::print(&report, search);
+        if private {
+            say!("\nfor the data owner only\n");
         }
-        if let Some(trials) = &report.trials {
-            super::trials_print::print(trials);
+        match &report.found {
+            Found::Nothing => {}
+            Found::Search(search) => super::search_print::print(&report, search),
+            Found::Trials(trials) => super::trials_print::print(trials),
+            Found::Expansion(expansion) => super::expansion_print::print(&report, expansion),
+            Found::Ascent(ascent) => super::ascent_print::print(ascent),
         }
-        if let Some(expansion) = &report.expansion {
-            super::expansion_print::print(&report, expansion);
+        if found && report.suppression.is_some() {
+            say!("");
         }
         if let Some(joined) = &report.joined {
             super::join_print::print_private(joined);

@@ -8,7 +8,6 @@ use crate::print::{say, thousands};
 
 pub(crate) fn print(report: &Report, expansion: &ExpansionReport) {
     let records = report.records.published + report.records.suppressed;
-    say!("\nfor the data owner only\n");
     if let Some(forced) = &expansion.forced {
         say!("outliers {}", outliers(forced));
         say!(

@@ -41,7 +41,6 @@ pub(crate) fn print_public(report: &Report, joined: &JoinReport) {
 
 /// What only the publisher can know.
 pub(crate) fn print_private(joined: &JoinReport) {
-    say!("\nfor the data owner only\n");
     say!(
         "people   {} strangers of {} external records, {} of them published; {} records of the table are not in the external \
          table",

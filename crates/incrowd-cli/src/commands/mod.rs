@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod anonymize;
+mod ascent_print;
 pub(crate) mod attack;
 pub(crate) mod batches;
 pub(crate) mod completions;

@@ -9,7 +9,6 @@ use crate::print::{number, say, table, thousands};
 const SHOWN: usize = 12;
 
 pub(crate) fn print(report: &Report, search: &SearchReport) {
-    say!("\nfor the data owner only\n");
     say!(
         "search   {}: {} of {} combinations of levels keep the promises, {} of them minimal; {} checked{}",
         search.search,

@@ -5,12 +5,9 @@ use incrowd::{Report, SuppressionReport};
 use crate::print::{say, table, thousands};
 
 pub(crate) fn print(report: &Report, step: &SuppressionReport) {
-    if report.search.is_none() {
-        say!("\nfor the data owner only");
-    }
     let records = report.records;
     say!(
-        "\nskewed   {}: {} records with {} values of {}, {}",
+        "skewed   {}: {} records with {} values of {}, {}",
         step.name,
         thousands(step.records),
         thousands(step.values),

@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::print::{number, say, table};
 
 pub(crate) fn print(report: &TrialReport) {
-    say!("\nfor the data owner only\n");
     if report.trials.is_empty() {
         say!("runs     one, the widest column first: no trials");
     } else {

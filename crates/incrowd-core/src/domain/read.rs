@@ -106,7 +106,8 @@ impl Domain {
 mod tests {
     use super::super::tests::column;
     use super::*;
-    use crate::schema::{ColumnSpec, HierarchySpec, Kind};
+    use crate::hierarchy::HierarchySpec;
+    use crate::schema::{ColumnSpec, Kind};
 
     #[test]
     fn numbers_read_back_as_intervals() {

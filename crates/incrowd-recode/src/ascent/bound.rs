@@ -13,7 +13,8 @@ use rayon::prelude::*;
 
 use super::Metric;
 use super::blocks::Blocks;
-use super::climb::{Census, Judge};
+use super::census::Census;
+use super::climb::Judge;
 use super::stairs::{self, Stair};
 
 /// So many combinations are looked at side by side.
@@ -53,13 +54,12 @@ pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progr
         let chunk: Vec<Vec<u8>> = chunk.iter().map(|node| node.1.clone()).collect();
         blocks.prepare(judge, &chunk, &rows);
         let better = |census: &mut Census, node: &Vec<u8>| -> Vec<(u32, f32)> {
-            let crowded = census.crowded(judge, &blocks.parts(node), &rows);
+            let company = census.company(judge, &blocks.parts(node), &rows);
             let price = |row: u32| -> f32 {
                 let codes = data.quasi_codes(row as usize).iter().zip(&prices).zip(node);
                 codes.map(|((&code, prices), &level)| prices[usize::from(level)][code as usize]).sum()
             };
-            let known =
-                open.iter().copied().filter(|&row| crowded[row as usize]).map(|row| (row, price(row)));
+            let known = company.rows().map(|row| (row, price(row)));
             known.filter(|&(row, price)| price < least[row as usize]).collect()
         };
         let found: Vec<Vec<(u32, f32)>> = chunk.par_iter().map_init(Census::default, better).collect();

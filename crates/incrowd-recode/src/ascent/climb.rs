@@ -5,11 +5,13 @@ use incrowd_core::population::Cell;
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Span};
 use rayon::prelude::*;
 
-use super::blocks::{ALONE, Blocks, Part};
+use super::blocks::Blocks;
+use super::census::{Census, Class, Company};
 use super::shape::Shapes;
 use super::stairs::Stair;
 
-/// So many combinations are looked at side by side. Always the same, so that threads do not show.
+/// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
+/// the same, so that threads do not show.
 const SIDE_BY_SIDE: usize = 32;
 
 /// Says whether rows may be a group.
@@ -43,15 +45,38 @@ impl<'a> Judge<'a> {
         if records < self.least {
             return false;
         }
+        self.models.is_empty() || self.admits_summary(self.summary(rows), || rows.to_vec())
+    }
+
+    /// The rows as models see them; nothing but the number of records if that is all that matters.
+    pub(super) fn summary(&self, rows: &[u32]) -> GroupSummary {
+        let mut summary = GroupSummary::empty(self.data.sensitive().len());
+        for &row in rows {
+            self.count(&mut summary, row);
+        }
+        summary
+    }
+
+    /// Counts a row in a summary.
+    pub(super) fn count(&self, summary: &mut GroupSummary, row: u32) {
+        let weight = self.data.weight(row as usize);
+        if self.models.is_empty() {
+            summary.records += weight;
+        } else {
+            summary.add(weight, self.data.sensitive_codes(row as usize));
+        }
+    }
+
+    /// Whether a group with this summary, and these rows, is admitted.
+    pub(super) fn admits_summary(&self, mut summary: GroupSummary, rows: impl Fn() -> Vec<u32>) -> bool {
+        if summary.records < self.least {
+            return false;
+        }
         if self.models.is_empty() {
             return true;
         }
-        let mut summary = GroupSummary::empty(self.data.sensitive().len());
-        for &row in rows {
-            summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
-        }
         if self.data.population().is_some() {
-            summary.population = self.people(rows);
+            summary.population = self.people(&rows());
         }
         self.models.iter().all(|model| model.admits(&summary).holds)
     }
@@ -88,111 +113,39 @@ pub(super) fn climb(
     progress: &dyn Progress,
 ) -> Climbed {
     let mut rest: Vec<u32> = (0..judge.data.rows() as u32).collect();
+    let mut there = vec![true; rest.len()];
     let mut groups = Vec::new();
     let mut blocks = Blocks::new(stairs, rest.len());
-    for nodes in nodes.chunks(SIDE_BY_SIDE) {
-        if rest.is_empty() {
-            break;
+    let mut nodes = nodes;
+    let mut side_by_side = 1;
+    while !rest.is_empty() && !nodes.is_empty() {
+        let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
+        (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
+        blocks.prepare(judge, chunk, &rest);
+        // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
+        let company = |census: &mut Census, node: &Vec<u8>| census.company(judge, &blocks.parts(node), &rest);
+        let company: Vec<Company> = chunk.par_iter().map_init(Census::default, company).collect();
+        for mut company in company {
+            company.keep(judge, |row| there[row as usize]);
+            take(judge, company, &mut there, &mut groups);
         }
-        blocks.prepare(judge, nodes, &rest);
-        // Rows only leave while the nodes of a chunk are gone through, so a node without company has none later either.
-        let any = |census: &mut Census, node: &Vec<u8>| census.any(judge, &blocks.parts(node), &rest);
-        let company: Vec<bool> = nodes.par_iter().map_init(Census::default, any).collect();
-        let mut census = Census::default();
-        for (node, _) in nodes.iter().zip(company).filter(|(_, company)| *company) {
-            census.take(judge, &blocks.parts(node), &mut rest, &mut groups);
-        }
-        progress.advance(nodes.len() as u64);
+        rest.retain(|&row| there[row as usize]);
+        progress.advance(chunk.len() as u64);
     }
     Climbed { groups, rest }
 }
 
-/// Counts who would be published alike.
-#[derive(Debug, Default)]
-pub(super) struct Census {
-    /// Open addressing: the key and the class of it.
-    slots: Vec<(u64, u32)>,
-    /// The rows that may have company, with their class.
-    classes: Vec<(u32, u32)>,
-    /// The records of each class.
-    records: Vec<u64>,
-}
-
-impl Census {
-    fn count(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) {
-        const FREE: u32 = u32::MAX;
-        self.classes.clear();
-        self.records.clear();
-        let slots = (2 * rows.len()).next_power_of_two().max(16);
-        self.slots.clear();
-        self.slots.resize(slots, (0, FREE));
-        'rows: for &row in rows {
-            let mut key = 0u64;
-            for part in parts {
-                let class = part.classes[row as usize];
-                if class == ALONE {
-                    continue 'rows;
-                }
-                key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
-            }
-            let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (slots - 1);
-            let class = loop {
-                let (there, class) = self.slots[at];
-                if class == FREE {
-                    let class = self.records.len() as u32;
-                    self.slots[at] = (key, class);
-                    self.records.push(0);
-                    break class;
-                }
-                if there == key {
-                    break class;
-                }
-                at = (at + 1) & (slots - 1);
-            };
-            self.records[class as usize] += judge.data.weight(row as usize);
-            self.classes.push((row, class));
-        }
-    }
-
-    /// Whether some class is large enough.
-    fn any(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> bool {
-        self.count(judge, parts, rows);
-        self.records.iter().any(|&records| records >= judge.least)
-    }
-
-    /// Which rows are in a class that is large enough, by row.
-    pub(super) fn crowded(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> Vec<bool> {
-        self.count(judge, parts, rows);
-        let mut crowded = vec![false; judge.data.rows()];
-        for &(row, class) in &self.classes {
-            crowded[row as usize] = self.records[class as usize] >= judge.least;
-        }
-        crowded
-    }
-
-    /// Moves the rows of every class that may be a group to the groups.
-    fn take(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &mut Vec<u32>, groups: &mut Vec<Vec<u32>>) {
-        self.count(judge, parts, rows);
-        let mut large: Vec<Vec<u32>> = vec![Vec::new(); self.records.len()];
-        for &(row, class) in &self.classes {
-            if self.records[class as usize] >= judge.least {
-                large[class as usize].push(row);
-            }
-        }
-        let admitted = |(rows, &records): (&Vec<u32>, &u64)| !rows.is_empty() && judge.admits(rows, records);
-        let admitted: Vec<bool> = if judge.only_counts() {
-            large.iter().zip(&self.records).map(admitted).collect()
-        } else {
-            large.par_iter().zip(&self.records).map(admitted).collect()
-        };
-        let mut leaving = self
-            .classes
-            .iter()
-            .filter(|(_, class)| admitted[*class as usize])
-            .map(|(row, _)| *row)
-            .peekable();
-        rows.retain(|row| leaving.next_if_eq(row).is_none());
-        let taken = large.into_iter().zip(admitted).filter(|(_, admitted)| *admitted);
-        groups.extend(taken.map(|(rows, _)| rows));
+/// Moves the rows of every class that may be a group to the groups.
+fn take(judge: &Judge<'_>, company: Company, there: &mut [bool], groups: &mut Vec<Vec<u32>>) {
+    let classes = company.into_classes();
+    let admitted = |class: &Class| judge.admits(&class.rows, class.records);
+    let admitted: Vec<bool> = if judge.only_counts() {
+        classes.iter().map(admitted).collect()
+    } else {
+        classes.par_iter().map(admitted).collect()
+    };
+    for (class, _) in classes.into_iter().zip(admitted).filter(|(_, admitted)| *admitted) {
+        class.rows.iter().for_each(|&row| there[row as usize] = false);
+        groups.push(class.rows);
     }
 }

@@ -1,82 +1,106 @@
 //! Small moves that make a valid partition cheaper: a row goes over to another group that can take it for less than its own
 //! group saves, and a group dissolves if its rows cost less elsewhere. Nothing ever gets dearer.
 
-use incrowd_core::Dataset;
+use std::time::Instant;
+
+use incrowd_core::Progress;
 use rayon::prelude::*;
 
 use super::climb::Judge;
+use super::group::Group;
 use super::shape::Shapes;
 
 /// So many rows are looked at together.
 const WINDOW: usize = 800;
 
+/// Rows move at most so many times round in a window before other windows are made.
+const ROUNDS: usize = 4;
+
 /// Gains below this are rounding.
 const LEAST_GAIN: f32 = 1e-3;
 
-/// A group of rows.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) rows: Vec<u32>,
-    pub(super) shape: Vec<u32>,
-    pub(super) records: u64,
-    /// What one of its records costs.
-    pub(super) price: f32,
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// After so many rounds.
+    pub(super) rounds: usize,
+    /// After a round that lowers the loss by no more than this share of it.
+    pub(super) least_gain: f64,
+    /// After so many seconds, if that is limited.
+    pub(super) seconds: Option<f64>,
 }
 
-impl Group {
-    pub(super) fn new(data: &Dataset, shapes: &Shapes<'_>, rows: Vec<u32>) -> Group {
-        let shape = shapes.of(rows.iter().copied());
-        let records = rows.iter().map(|&row| data.weight(row as usize)).sum();
-        let price = shapes.price(&shape);
-        Group { rows, shape, records, price }
-    }
-
-    /// What all its records cost.
-    pub(super) fn cost(&self) -> f32 {
-        self.records as f32 * self.price
-    }
-
-    /// What it would cost more with a row of so many records.
-    pub(super) fn dearer_with(&self, shapes: &Shapes<'_>, row: u32, weight: u64) -> f32 {
-        (self.records + weight) as f32 * shapes.price_with(&self.shape, row) - self.cost()
-    }
-
-    pub(super) fn push(&mut self, shapes: &Shapes<'_>, row: u32, weight: u64) {
-        self.rows.push(row);
-        shapes.cover(&mut self.shape, row);
-        self.records += weight;
-        self.price = shapes.price(&self.shape);
-    }
+/// The groups afterwards.
+#[derive(Debug)]
+pub(super) struct Moved {
+    pub(super) groups: Vec<Group>,
+    pub(super) rounds: u64,
+    pub(super) out_of_time: bool,
 }
 
-/// Improves the groups by moves between neighbours, `sweeps` times, each time with other neighbours.
+/// What a cell costs in the mean.
+pub(super) fn mean_price(groups: &[Group], columns: usize) -> f64 {
+    let cost: f64 = groups.iter().map(|group| f64::from(group.price) * group.records() as f64).sum();
+    let cells = groups.iter().map(Group::records).sum::<u64>() * columns as u64;
+    if cells == 0 { 0.0 } else { cost / cells as f64 }
+}
+
+/// Improves the groups by moves between neighbours, in every round between others.
 pub(super) fn improve(
     judge: &Judge<'_>,
     shapes: &Shapes<'_>,
     mut groups: Vec<Group>,
-    sweeps: usize,
-) -> Vec<Group> {
+    patience: Patience,
+    progress: &dyn Progress,
+) -> Moved {
     let columns = judge.data.quasi().len();
-    for sweep in 0..sweeps {
-        // Neighbours agree in the columns that come first in the order of this sweep.
-        let key = |group: &Group| -> Vec<u32> {
-            let codes = judge.data.quasi_codes(group.rows[(sweep / columns) % group.rows.len()] as usize);
-            (0..columns).map(|i| codes[(i * stride(columns, sweep) + sweep) % columns]).collect()
-        };
-        groups.sort_by_cached_key(|group| (key(group), group.rows[0]));
-        let mut windows: Vec<Vec<Group>> = vec![Vec::new()];
-        let mut rows = 0;
-        for group in groups {
-            if rows + group.rows.len() > WINDOW && rows > 0 {
-                windows.push(Vec::new());
-                rows = 0;
-            }
-            rows += group.rows.len();
-            windows.last_mut().into_iter().for_each(|window| window.push(group.clone()));
-        }
-        groups = windows.into_par_iter().flat_map_iter(|window| settle(judge, shapes, window)).collect();
+    let began = Instant::now();
+    let late = || patience.seconds.is_some_and(|seconds| began.elapsed().as_secs_f64() > seconds);
+    let mut loss = mean_price(&groups, columns);
+    let mut rounds = 0;
+    if patience.rounds > 0 {
+        progress.step_through("moving", patience.rounds as u64, "rounds");
     }
-    groups
+    for round in 0..patience.rounds {
+        if late() {
+            break;
+        }
+        let windows = windows(judge, groups, round);
+        let settled = |window: Vec<Group>| if late() { window } else { settle(judge, shapes, window) };
+        groups = windows.into_par_iter().flat_map_iter(settled).collect();
+        rounds += 1;
+        let now = mean_price(&groups, columns);
+        progress.advance(1);
+        progress.note(&format!("loss so far {now:.4}"));
+        if now >= loss * (1.0 - patience.least_gain) && patience.least_gain > 0.0 {
+            break;
+        }
+        loss = now;
+    }
+    Moved { groups, rounds, out_of_time: late() }
+}
+
+/// The groups in windows of neighbours, which agree in the columns that come first in the order of this round.
+fn windows(judge: &Judge<'_>, mut groups: Vec<Group>, round: usize) -> Vec<Vec<Group>> {
+    let columns = judge.data.quasi().len();
+    let key = |group: &Group| -> Vec<u32> {
+        let codes = judge.data.quasi_codes(group.rows[(round / columns) % group.rows.len()] as usize);
+        (0..columns).map(|i| codes[(i * stride(columns, round) + round) % columns]).collect()
+    };
+    groups.sort_by_cached_key(|group| (key(group), group.rows[0]));
+    let mut windows: Vec<Vec<Group>> = vec![Vec::new()];
+    let mut rows = 0;
+    for group in groups {
+        if rows + group.rows.len() > WINDOW && rows > 0 {
+            windows.push(Vec::new());
+            rows = 0;
+        }
+        rows += group.rows.len();
+        if let Some(window) = windows.last_mut() {
+            window.push(group);
+        }
+    }
+    windows
 }
 
 /// A step through the columns that reaches all of them, another one every few sweeps.
@@ -86,106 +110,102 @@ fn stride(columns: usize, sweep: usize) -> usize {
     steps[(sweep / columns.max(1)) % steps.len()]
 }
 
+/// Groups that stand near each other, and when each was last changed.
+struct Window<'a> {
+    judge: &'a Judge<'a>,
+    shapes: &'a Shapes<'a>,
+    groups: Vec<Group>,
+    changed: Vec<usize>,
+}
+
 /// Moves rows within a window until no move is a gain.
-fn settle(judge: &Judge<'_>, shapes: &Shapes<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    for _ in 0..4 {
-        let moved = relocate(judge, shapes, &mut groups);
-        let gone = dissolve(judge, shapes, &mut groups);
-        if !moved && !gone {
+fn settle(judge: &Judge<'_>, shapes: &Shapes<'_>, groups: Vec<Group>) -> Vec<Group> {
+    let mut window = Window { judge, shapes, changed: vec![0; groups.len()], groups };
+    for round in 1..=ROUNDS {
+        window.relocate(round);
+        window.dissolve(round);
+        if !window.changed.contains(&round) {
             break;
         }
     }
-    groups
+    window.groups.retain(|group| !group.rows.is_empty());
+    window.groups
 }
 
-/// The group other than `from` that takes the row for least, if that is less than `limit`.
-fn nearest(
-    judge: &Judge<'_>,
-    shapes: &Shapes<'_>,
-    groups: &[Group],
-    from: usize,
-    row: u32,
-    limit: f32,
-) -> Option<(f32, usize)> {
-    let weight = judge.data.weight(row as usize);
-    let mut best: Option<(f32, usize)> = None;
-    for (to, group) in groups.iter().enumerate().filter(|(to, group)| *to != from && !group.rows.is_empty()) {
-        let dearer = group.dearer_with(shapes, row, weight);
-        if dearer < best.map_or(limit, |best| best.0) && takes(judge, group, row, weight) {
-            best = Some((dearer, to));
-        }
+impl Window<'_> {
+    /// Whether a move between these two may be a gain now that was none before.
+    fn is_news(&self, from: usize, to: usize, round: usize) -> bool {
+        self.changed[from] + 1 >= round || self.changed[to] + 1 >= round
     }
-    best
-}
 
-/// Whether the models admit the group with the row.
-fn takes(judge: &Judge<'_>, group: &Group, row: u32, weight: u64) -> bool {
-    if judge.only_counts() {
-        return true;
-    }
-    let mut rows = group.rows.clone();
-    rows.push(row);
-    judge.admits(&rows, group.records + weight)
-}
-
-/// Lets rows go where they cost less; whether any did.
-fn relocate(judge: &Judge<'_>, shapes: &Shapes<'_>, groups: &mut [Group]) -> bool {
-    let mut moved = false;
-    for from in 0..groups.len() {
-        let mut at = 0;
-        while at < groups[from].rows.len() {
-            let row = groups[from].rows[at];
-            let weight = judge.data.weight(row as usize);
-            at += 1;
-            if groups[from].records < judge.least + weight || groups[from].rows.len() == 1 {
+    /// The group other than `from` that takes the row for least, if that is less than `limit`.
+    fn nearest(&self, from: usize, row: u32, limit: f32, round: usize) -> Option<(f32, usize)> {
+        let weight = self.judge.data.weight(row as usize);
+        let mut best: Option<(f32, usize)> = None;
+        for (to, group) in self.groups.iter().enumerate() {
+            if to == from || group.rows.is_empty() || !self.is_news(from, to, round) {
                 continue;
             }
-            let mut rows = groups[from].rows.clone();
-            rows.remove(at - 1);
-            let rest = Group::new(judge.data, shapes, rows);
-            let saved = groups[from].cost() - rest.cost() - LEAST_GAIN;
-            if saved <= 0.0 || !judge.admits(&rest.rows, rest.records) {
+            let most = best.map_or(limit, |best| best.0);
+            if let Some(dearer) = group.dearer_with(self.shapes, row, weight, most)
+                && dearer < most
+                && group.takes(self.judge, row)
+            {
+                best = Some((dearer, to));
+            }
+        }
+        best
+    }
+
+    /// Lets rows go where they cost less.
+    fn relocate(&mut self, round: usize) {
+        for from in 0..self.groups.len() {
+            let mut at = 0;
+            while at < self.groups[from].rows.len() && self.groups[from].price > 0.0 {
+                let group = &self.groups[from];
+                let row = group.rows[at];
+                at += 1;
+                if !group.spares(self.judge, at - 1) {
+                    continue;
+                }
+                let saved = group.cheaper_without(self.judge, self.shapes, at - 1) - LEAST_GAIN;
+                if saved <= 0.0 {
+                    continue;
+                }
+                if let Some((_, to)) = self.nearest(from, row, saved, round) {
+                    at -= 1;
+                    self.groups[from].remove(self.judge, self.shapes, at);
+                    self.groups[to].push(self.judge, self.shapes, row);
+                    (self.changed[from], self.changed[to]) = (round, round);
+                }
+            }
+        }
+    }
+
+    /// Dissolves groups whose rows cost less elsewhere.
+    fn dissolve(&mut self, round: usize) {
+        for from in 0..self.groups.len() {
+            let have = self.groups[from].cost() - LEAST_GAIN;
+            if have <= 0.0 || self.changed[from] + 1 < round {
                 continue;
             }
-            if let Some((_, to)) = nearest(judge, shapes, groups, from, row, saved) {
-                groups[to].push(shapes, row, weight);
-                groups[from] = rest;
-                moved = true;
-                at -= 1;
+            let mut left = have;
+            let mut before: Vec<(usize, Group, usize)> = Vec::new();
+            for row in self.groups[from].rows.clone() {
+                let Some((dearer, to)) = self.nearest(from, row, left, round) else { break };
+                left -= dearer;
+                before.push((to, self.groups[to].clone(), self.changed[to]));
+                self.groups[to].push(self.judge, self.shapes, row);
+                self.changed[to] = round;
+            }
+            if before.len() == self.groups[from].rows.len() {
+                self.groups[from] = Group::new(self.judge, self.shapes, Vec::new());
+                self.changed[from] = round;
+            } else {
+                for (to, group, changed) in before.into_iter().rev() {
+                    (self.groups[to], self.changed[to]) = (group, changed);
+                }
             }
         }
     }
-    moved
-}
-
-/// Dissolves groups whose rows cost less elsewhere; whether any was.
-fn dissolve(judge: &Judge<'_>, shapes: &Shapes<'_>, groups: &mut Vec<Group>) -> bool {
-    let mut gone = false;
-    for from in 0..groups.len() {
-        let have = groups[from].cost() - LEAST_GAIN;
-        if have <= 0.0 {
-            continue;
-        }
-        let mut left = have;
-        let mut before: Vec<(usize, Group)> = Vec::new();
-        let mut placed = true;
-        for row in groups[from].rows.clone() {
-            let Some((dearer, to)) = nearest(judge, shapes, groups, from, row, left) else {
-                placed = false;
-                break;
-            };
-            left -= dearer;
-            before.push((to, groups[to].clone()));
-            groups[to].push(shapes, row, judge.data.weight(row as usize));
-        }
-        if placed {
-            groups[from].rows.clear();
-            groups[from].records = 0;
-            gone = true;
-        } else {
-            before.into_iter().rev().for_each(|(to, group)| groups[to] = group);
-        }
-    }
-    groups.retain(|group| !group.rows.is_empty());
-    gone
 }

@@ -10,8 +10,11 @@
 
 mod blocks;
 mod bound;
+mod census;
 mod climb;
+mod group;
 mod improve;
+mod report;
 mod shape;
 mod stairs;
 
@@ -20,10 +23,16 @@ use incrowd_core::{
     Code, Dataset, Domain, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId,
 };
 
-use crate::{Algorithm, Card};
+use crate::{Algorithm, Card, Found, Recoding};
 use climb::{Climbed, Judge};
-use improve::Group;
+use group::Group;
+use improve::{Moved, Patience};
 use shape::Shapes;
+
+pub use report::AscentReport;
+
+/// With a balanced effort the bound is computed if it takes no more than so many looks at a row.
+const BOUND_WORK: u64 = 400_000_000;
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -40,13 +49,20 @@ pub const CARD: Card = Card {
             name: "effort",
             kind: ParamKind::Choice(&["fast", "balanced", "best"]),
             default: Some("balanced"),
-            about: "how long records are moved about afterwards: not at all, a few rounds, or many",
+            about: "how long records are moved about afterwards: not at all, while it pays, or many rounds",
         },
         Param {
             name: "metric",
             kind: ParamKind::Choice(&["information-loss", "ncp"]),
             default: Some("information-loss"),
             about: "what is to be least",
+        },
+        Param {
+            name: "seconds",
+            kind: ParamKind::Number(0.0, 1e9),
+            default: Some("0"),
+            about: "records are moved about for at most so long; 0 for as long as the effort says. What is reached then depends on \
+                    the machine",
         },
     ],
     make: |params| Ok(Box::new(Ascent::new(params))),
@@ -72,7 +88,26 @@ pub enum Metric {
     Ncp,
 }
 
+impl Effort {
+    /// The word for it in a job.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effort::Fast => "fast",
+            Effort::Balanced => "balanced",
+            Effort::Best => "best",
+        }
+    }
+}
+
 impl Metric {
+    /// The word for it in a job.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::InformationLoss => "information-loss",
+            Metric::Ncp => "ncp",
+        }
+    }
+
     /// The price of publishing these leaves of a line.
     fn of(self, domain: &Domain, lo: u32, hi: u32) -> f64 {
         match self {
@@ -83,12 +118,14 @@ impl Metric {
 }
 
 /// The algorithm with its options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ascent {
     /// How long records are moved about.
     pub effort: Effort,
     /// What is to be least.
     pub metric: Metric,
+    /// Records are moved about for at most so many seconds, if that is limited.
+    pub seconds: Option<f64>,
 }
 
 impl Ascent {
@@ -99,7 +136,8 @@ impl Ascent {
             _ => Effort::Balanced,
         };
         let metric = if params.word("metric") == "ncp" { Metric::Ncp } else { Metric::InformationLoss };
-        Ascent { effort, metric }
+        let seconds = Some(params.number("seconds")).filter(|seconds| *seconds > 0.0);
+        Ascent { effort, metric, seconds }
     }
 }
 
@@ -116,32 +154,77 @@ impl Algorithm for Ascent {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
+        self.ascend(data, models, suppressible, progress).map(|(partition, _)| partition)
+    }
+
+    fn recode_and_report(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Recoding> {
+        let (partition, mut report) = self.ascend(data, models, suppressible, progress)?;
+        let work = report.combinations.saturating_mul(data.rows() as u64);
+        let worth = match self.effort {
+            Effort::Fast => false,
+            Effort::Balanced => work <= BOUND_WORK,
+            Effort::Best => true,
+        };
+        report.bound = if worth { self.least_loss(data, models, progress) } else { None };
+        Ok(Recoding { found: Found::Ascent(report), ..Recoding::new(partition) })
+    }
+}
+
+impl Ascent {
+    fn ascend(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<(Partition, AscentReport)> {
         let shapes = Shapes::new(data, self.metric);
         let judge = Judge::new(data, models, &shapes);
         let stairs = stairs::stairs(data, self.metric);
         let nodes = stairs::nodes(&stairs);
         progress.step_through("climbing", nodes.len() as u64, "combinations");
         let Climbed { groups, rest } = climb::climb(&judge, &stairs, &nodes, progress);
-        let groups = groups.into_iter().map(|rows| Group::new(data, &shapes, rows)).collect();
+        let records = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>();
+        let (groups_at_first, without_company) = (groups.len() as u64, records(&rest));
+        let groups = groups.into_iter().map(|rows| Group::new(&judge, &shapes, rows)).collect();
         let groups = place(&judge, &shapes, groups, rest, suppressible)?;
-        let sweeps = match self.effort {
-            Effort::Fast => 0,
-            Effort::Balanced => 2,
-            Effort::Best => 8 * data.quasi().len(),
+        let climbed = improve::mean_price(&groups, data.quasi().len());
+        let columns = data.quasi().len();
+        let patience = match self.effort {
+            Effort::Fast => Patience { rounds: 0, least_gain: 0.0, seconds: None },
+            Effort::Balanced => Patience { rounds: columns, least_gain: 0.003, seconds: self.seconds },
+            Effort::Best => Patience { rounds: 4 * columns, least_gain: 0.0, seconds: self.seconds },
         };
-        progress.step("moving", None);
-        let mut groups = improve::improve(&judge, &shapes, groups, sweeps);
+        let Moved { mut groups, rounds, out_of_time } =
+            improve::improve(&judge, &shapes, groups, patience, progress);
+        let reached = improve::mean_price(&groups, columns);
         groups.iter_mut().for_each(|group| group.rows.sort_unstable());
         groups.sort_by(|a, b| a.rows.cmp(&b.rows));
-        let mut partition = Partition::new(data.quasi().len(), data.rows());
+        let mut partition = Partition::new(columns, data.rows());
         for group in &groups {
             partition.add(&shapes.spans(&group.shape), group.rows.iter().map(|&row| RowId(row)))?;
         }
-        Ok(partition)
+        let report = AscentReport {
+            metric: self.metric,
+            effort: self.effort,
+            combinations: nodes.len() as u64,
+            groups_at_first,
+            without_company,
+            climbed,
+            reached,
+            rounds,
+            out_of_time,
+            bound: None,
+        };
+        Ok((partition, report))
     }
-}
 
-impl Ascent {
     /// The least mean loss of a cell that any release of this table can have if these models are kept and nobody is
     /// suppressed; nothing if there are too many combinations of levels to tell.
     pub fn least_loss(
@@ -168,20 +251,18 @@ fn place(
     let mut pool: Vec<u32> = Vec::new();
     for row in rest {
         let weight = judge.data.weight(row as usize);
+        let dearer =
+            |group: &Group| group.dearer_with(shapes, row, weight, f32::INFINITY).unwrap_or(f32::INFINITY);
         let mut order: Vec<(f32, usize)> =
-            groups.iter().enumerate().map(|(i, group)| (group.dearer_with(shapes, row, weight), i)).collect();
+            groups.iter().enumerate().map(|(i, group)| (dearer(group), i)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let takes = |group: &Group| {
-            let rows: Vec<u32> = group.rows.iter().copied().chain([row]).collect();
-            judge.admits(&rows, group.records + weight)
-        };
-        let best = order.iter().take(64).find(|(_, i)| takes(&groups[*i]));
+        let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(judge, row));
         if best.is_none_or(|best| best.0 > weight as f32 * columns) && weight <= suppressible {
             suppressible -= weight;
             continue;
         }
         match best {
-            Some(&(_, i)) => groups[i].push(shapes, row, weight),
+            Some(&(_, i)) => groups[i].push(judge, shapes, row),
             None => pool.push(row),
         }
     }
@@ -189,12 +270,12 @@ fn place(
         return Ok(groups);
     }
     // Nobody takes these: groups join them, the nearest first, until they may be a group.
-    let mut pool = Group::new(judge.data, shapes, pool);
-    while !judge.admits(&pool.rows, pool.records) {
+    let mut pool = Group::new(judge, shapes, pool);
+    while !judge.admits(&pool.rows, pool.records()) {
         let dearer = |group: &Group| {
             let rows = pool.rows.iter().chain(&group.rows).copied();
             let price = shapes.price(&shapes.of(rows));
-            (pool.records + group.records) as f32 * price - pool.cost() - group.cost()
+            (pool.records() + group.records()) as f32 * price - pool.cost() - group.cost()
         };
         let nearest = (0..groups.len()).min_by(|&a, &b| dearer(&groups[a]).total_cmp(&dearer(&groups[b])));
         let Some(nearest) = nearest else {
@@ -205,7 +286,7 @@ fn place(
         };
         let mut rows = pool.rows;
         rows.extend(groups.swap_remove(nearest).rows);
-        pool = Group::new(judge.data, shapes, rows);
+        pool = Group::new(judge, shapes, rows);
     }
     groups.push(pool);
     Ok(groups)

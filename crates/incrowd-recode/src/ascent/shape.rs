@@ -8,6 +8,10 @@ use super::Metric;
 /// Tables of prices are kept for lines of at most this many leaves.
 const MOST_TABLED: u32 = 512;
 
+/// So many pairs of rows tell which columns differ most; far rows are paired by this leap.
+const MOST_PAIRS: usize = 1000;
+const LEAP: usize = 7919;
+
 /// A column's part of a shape.
 #[derive(Debug)]
 struct Line {
@@ -30,6 +34,8 @@ pub(super) struct Shapes<'a> {
     data: &'a Dataset,
     metric: Metric,
     lines: Vec<Line>,
+    /// The columns, those first in which two rows differ most.
+    telling: Vec<usize>,
     /// How many words a shape has.
     pub(super) words: usize,
 }
@@ -55,7 +61,23 @@ impl<'a> Shapes<'a> {
             Line { at, kind }
         };
         let lines = data.quasi().iter().map(|quasi| &quasi.domain).map(line).collect();
-        Shapes { data, metric, lines, words }
+        let mut shapes = Shapes { data, metric, lines, telling: (0..data.quasi().len()).collect(), words };
+        shapes.telling = shapes.most_telling();
+        shapes
+    }
+
+    /// The columns by what two rows cost together in the mean, over some pairs of rows.
+    fn most_telling(&self) -> Vec<usize> {
+        let rows = self.data.rows();
+        let mut sums = vec![0.0f32; self.lines.len()];
+        for i in 0..rows.min(MOST_PAIRS) {
+            let (a, b) = (i * (rows / rows.min(MOST_PAIRS)), i * LEAP % rows);
+            let shape = self.of([a as u32, b as u32]);
+            sums.iter_mut().enumerate().for_each(|(q, sum)| *sum += self.cell(q, &shape));
+        }
+        let mut order = self.telling.clone();
+        order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]));
+        order
     }
 
     /// The shape of no row.
@@ -89,7 +111,12 @@ impl<'a> Shapes<'a> {
 
     /// What one record costs that is published in this shape.
     pub(super) fn price(&self, shape: &[u32]) -> f32 {
-        let price = |(q, line): (usize, &Line)| match &line.kind {
+        self.telling.iter().map(|&q| self.cell(q, shape)).sum()
+    }
+
+    fn cell(&self, q: usize, shape: &[u32]) -> f32 {
+        let line = &self.lines[q];
+        match &line.kind {
             Kind::Span { leaves, prices } => {
                 self.span(q, *leaves, prices, shape[line.at], shape[line.at + 1])
             }
@@ -97,15 +124,15 @@ impl<'a> Shapes<'a> {
                 let bits: u32 = shape[line.at..line.at + words].iter().map(|w| w.count_ones()).sum();
                 prices[bits as usize]
             }
-        };
-        self.lines.iter().enumerate().map(price).sum()
+        }
     }
 
-    /// The price of a shape if it covered a row too.
-    pub(super) fn price_with(&self, shape: &[u32], row: u32) -> f32 {
+    /// The price of a shape if it covered a row too, unless it is more than `most`.
+    pub(super) fn price_with(&self, shape: &[u32], row: u32, most: f32) -> Option<f32> {
         let codes = self.data.quasi_codes(row as usize);
         let mut sum = 0.0;
-        for (q, (line, &code)) in self.lines.iter().zip(codes).enumerate() {
+        for &q in &self.telling {
+            let (line, code) = (&self.lines[q], codes[q]);
             sum += match &line.kind {
                 Kind::Span { leaves, prices } => {
                     let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
@@ -118,8 +145,11 @@ impl<'a> Shapes<'a> {
                     prices[(bits + 1 - has) as usize]
                 }
             };
+            if sum > most {
+                return None;
+            }
         }
-        sum
+        Some(sum)
     }
 
     fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {

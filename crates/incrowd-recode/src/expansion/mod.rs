@@ -31,7 +31,7 @@ use incrowd_core::{
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Found, Recoding};
 use group::{Group, Judge};
 use grow::Growth;
 use pool::Pool;
@@ -241,7 +241,7 @@ impl Algorithm for Expansion {
             expansions: run.expansions,
             looked: judge.outliers().iter().map(|outliers| outliers.looked()).sum(),
         };
-        Ok(Recoding { expansion: Some(report), ..Recoding::new(collect(data, &groups)?) })
+        Ok(Recoding { found: Found::Expansion(report), ..Recoding::new(collect(data, &groups)?) })
     }
 }
 

@@ -102,7 +102,7 @@ proptest! {
         let possible = models.iter().all(|model| model.admits(&data.whole()).holds);
         let mut last = f64::INFINITY;
         for effort in [Effort::Fast, Effort::Balanced, Effort::Best] {
-            let made = Ascent { effort, metric }.recode(&data, &models, limit, &Silent);
+            let made = Ascent { effort, metric, seconds: None }.recode(&data, &models, limit, &Silent);
             if !possible {
                 if limit == 0 {
                     prop_assert!(made.is_err());
@@ -139,7 +139,7 @@ proptest! {
         let metric = if ncp { Metric::Ncp } else { Metric::InformationLoss };
         let models = k_anonymity(k, &data);
         let optimum = exact::least_loss(&data, k, metric);
-        let ascent = Ascent { effort: Effort::Best, metric };
+        let ascent = Ascent { effort: Effort::Best, metric, seconds: None };
         let bound = ascent.least_loss(&data, &models, &Silent).unwrap();
         prop_assert!(bound <= optimum + 1e-9, "{} {}", bound, optimum);
         let groups = members(&data, &ascent.recode(&data, &models, 0, &Silent).unwrap());
@@ -172,7 +172,7 @@ fn small_tables_come_near_the_optimum() {
         }
         let models = k_anonymity(2, &data);
         let of = |partition: &Partition| loss(&data, &members(&data, partition), Metric::InformationLoss);
-        let best = Ascent { effort: Effort::Best, metric: Metric::InformationLoss };
+        let best = Ascent { effort: Effort::Best, metric: Metric::InformationLoss, seconds: None };
         optimum += exact::least_loss(&data, 2, Metric::InformationLoss);
         ascent += of(&best.recode(&data, &models, 0, &Silent).unwrap());
         mondrian += of(&Mondrian::default().recode(&data, &models, 0, &Silent).unwrap());

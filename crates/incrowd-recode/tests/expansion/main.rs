@@ -106,9 +106,9 @@ fn figure_1_is_published_without_bill() {
     let data = encode(&vectors["config"], &list(&vectors["data"]).iter().collect::<Vec<_>>());
     let models = [promise(&vectors["config"]).model.bind(&data).unwrap()];
     for name in METHODS {
-        let Recoding { partition, expansion, .. } = recode(name, &data, &models, 9).unwrap();
+        let Recoding { partition, found, .. } = recode(name, &data, &models, 9).unwrap();
         holds(&data, &partition, &models);
-        let report: ExpansionReport = expansion.unwrap();
+        let report: ExpansionReport = found.expansion().cloned().unwrap();
         let forced = report.forced.unwrap();
         assert_eq!((forced.outliers.global, forced.outliers.local, forced.may_fit), (1, 1, 1));
         assert_eq!(report.removed_global, 1);
@@ -132,13 +132,13 @@ fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
         let plain_subsets = vector["expected"]["plain_subsets"].as_u64().unwrap();
         for name in METHODS {
             match recode(name, &data, &models, data.records()) {
-                Ok(Recoding { partition, expansion, .. }) => {
+                Ok(Recoding { partition, found, .. }) => {
                     holds(&data, &partition, &models);
                     let (loss, optimal) = (loss(&data, &partition), optimal.unwrap());
                     assert!(loss >= optimal - 1e-9, "{name}: {loss} is less than the least, {optimal}");
                     made += 1;
                     best += usize::from(loss <= optimal + 1e-9);
-                    let report = expansion.unwrap();
+                    let report = found.expansion().cloned().unwrap();
                     let out = report.removed_global + report.removed_local + report.removed_residues;
                     let absent = (0..data.rows()).filter(|&row| partition.group(row).is_none());
                     assert_eq!(out, absent.map(|row| data.weight(row)).sum::<u64>());

@@ -130,9 +130,7 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         tally,
         dropped_columns: setup.dropped,
         missing,
-        search: None,
-        trials: None,
-        expansion: None,
+        found: incrowd_recode::Found::Nothing,
         joined: None,
         suppression,
     })

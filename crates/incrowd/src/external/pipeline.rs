@@ -98,9 +98,7 @@ pub(crate) fn anonymize(job: &Job, rules: &ExternalJob, progress: &dyn Progress)
         tally,
         dropped_columns: setup.dropped,
         missing: missing.filter(|(_, n)| *n > 0).collect(),
-        search: None,
-        trials: None,
-        expansion: None,
+        found: incrowd_recode::Found::Nothing,
         joined: Some(report),
         suppression: None,
     })

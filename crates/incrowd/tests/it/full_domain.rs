@@ -60,7 +60,7 @@ fn known_optima_on_adult() {
         (5, 0.05, "information-loss", [0, 3, 0, 0, 2, 1, 1, 2, 0], 0.26963466278940496),
     ] {
         let report = adult(&data, dir.path(), k, limit, "fast", metric);
-        let best = &report.search.as_ref().unwrap().best;
+        let best = &report.found.search().unwrap().best;
         assert_eq!(best.levels, levels, "k = {k}, limit {limit}, {metric}");
         assert!((best.value / value - 1.0).abs() < 1e-9, "{} is not {value}", best.value);
         for (column, level) in NINE.iter().zip(levels) {
@@ -94,7 +94,7 @@ fn the_seven_columns_of_sun_and_others() {
     job.algorithm.name = "full-domain".into();
     job.write_to(dir.path().join("adult.csv"));
     let report = anonymize(&job, &Silent).unwrap();
-    let search = report.search.unwrap();
+    let search = report.found.search().cloned().unwrap();
     assert_eq!(report.records.published, 45_222);
     assert_eq!((search.nodes, search.satisfying, search.minimal.len()), (2_160, 53, 17));
     assert_eq!((search.best.value * 1000.0).round(), 733.0);
@@ -107,7 +107,7 @@ fn all_searches_agree_on_adult() {
     let dir = tempfile::tempdir().unwrap();
     let mut found: Vec<SearchReport> = Vec::new();
     for search in ["fast", "incognito", "exhaustive"] {
-        found.push(adult(&data, dir.path(), 20, 0.0, search, "ncp").search.unwrap());
+        found.push(adult(&data, dir.path(), 20, 0.0, search, "ncp").found.search().cloned().unwrap());
     }
     for report in &found {
         assert_eq!((&report.best, &report.minimal), (&found[0].best, &found[0].minimal));

@@ -44,7 +44,7 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
         let path = dir.path().join(format!("k{k}.csv"));
         job.write_to(path.clone());
         let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("k = {k}: {e}"));
-        let expansion = report.expansion.as_ref().unwrap();
+        let expansion = report.found.expansion().unwrap();
         let removed = expansion.removed_global + expansion.removed_local + expansion.removed_residues;
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");

@@ -1,9 +1,24 @@
-//! What a search over levels found, as JSON: the chosen levels are public, the rest is the data owner's.
+//! What an algorithm found, as JSON: the chosen levels are public, the rest is the data owner's.
 
 use incrowd_core::{Dataset, Partition};
+use incrowd_recode::Found;
+use incrowd_recode::ascent::AscentReport;
 use incrowd_recode::full_domain::{FoundNode, SearchReport};
 use incrowd_recode::optimized::{KeptRun, SingleWidth, Trial, TrialReport};
 use serde_json::{Map, Value as Json, json};
+
+use crate::expansion::expansion_json;
+
+/// What was found, and under which name it stands in the private part.
+pub(crate) fn found_json(found: &Found) -> Option<(&'static str, Json)> {
+    match found {
+        Found::Nothing => None,
+        Found::Search(report) => Some(("search", search_json(report))),
+        Found::Trials(report) => Some(("trials", trials_json(report))),
+        Found::Expansion(report) => Some(("expansion", expansion_json(report))),
+        Found::Ascent(report) => Some(("ascent", ascent_json(report))),
+    }
+}
 
 /// The published level of each quasi-identifier, if every cell of it is at the same one.
 pub(crate) fn levels_json(data: &Dataset, partition: &Partition) -> Option<Json> {
@@ -12,7 +27,7 @@ pub(crate) fn levels_json(data: &Dataset, partition: &Partition) -> Option<Json>
 }
 
 /// What was searched and found. It tells which releases would not have kept the promises, so it is not for the public.
-pub(crate) fn search_json(report: &SearchReport) -> Json {
+fn search_json(report: &SearchReport) -> Json {
     let node = |node: &FoundNode| {
         let levels: Map<String, Json> =
             report.columns.iter().cloned().zip(node.levels.iter().map(|&level| json!(level))).collect();
@@ -31,7 +46,7 @@ pub(crate) fn search_json(report: &SearchReport) -> Json {
 }
 
 /// What trial runs found. It tells what other releases would have cost, so it is not for the public.
-pub(crate) fn trials_json(report: &TrialReport) -> Json {
+fn trials_json(report: &TrialReport) -> Json {
     let trial = |trial: &Trial| json!({ "column": trial.column, "ncp": trial.rate, "ncp_if_published": trial.published });
     let width = |w: &SingleWidth| {
         let SingleWidth { column, width, before, after } = w;
@@ -49,5 +64,21 @@ pub(crate) fn trials_json(report: &TrialReport) -> Json {
         },
         "runs": report.runs,
         "single_width": report.single_width.iter().map(width).collect::<Vec<_>>(),
+    })
+}
+
+/// What was reached and what cannot be gone below. A bound tells about records nobody else resembles, so it is not for the public.
+fn ascent_json(report: &AscentReport) -> Json {
+    json!({
+        "metric": report.metric.name(),
+        "effort": report.effort.name(),
+        "combinations": report.combinations,
+        "groups_at_first": report.groups_at_first,
+        "without_company": report.without_company,
+        "loss_before_moving": report.climbed,
+        "loss": report.reached,
+        "rounds": report.rounds,
+        "out_of_time": report.out_of_time,
+        "no_release_below": report.bound,
     })
 }
