@@ -149,3 +149,67 @@ fn take(judge: &Judge<'_>, company: Company, there: &mut [bool], groups: &mut Ve
         groups.push(class.rows);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Metric, stairs};
+    use super::*;
+    use incrowd_core::model::Promise;
+    use incrowd_core::{ColumnSpec, Folded, Silent, Value};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// At every combination of levels, all rows that are left are put together by the spans of their cells.
+    fn slowly(judge: &Judge<'_>, stairs: &[Stair], nodes: &[Vec<u8>]) -> Vec<Vec<u32>> {
+        let mut rest: Vec<u32> = (0..judge.data.rows() as u32).collect();
+        let mut groups = Vec::new();
+        for node in nodes {
+            let mut classes: BTreeMap<Vec<Option<(u32, u32)>>, Vec<u32>> = BTreeMap::new();
+            for &row in &rest {
+                let codes = judge.data.quasi_codes(row as usize).iter().zip(stairs).zip(node);
+                let cells =
+                    codes.map(|((&code, stair), &level)| stair.spans[usize::from(level)][code as usize]);
+                classes.entry(cells.collect()).or_default().push(row);
+            }
+            for rows in classes.into_values() {
+                let records = rows.iter().map(|&row| judge.data.weight(row as usize)).sum();
+                if judge.admits(&rows, records) {
+                    rest.retain(|row| !rows.contains(row));
+                    groups.push(rows);
+                }
+            }
+        }
+        groups
+    }
+
+    proptest! {
+        #[test]
+        fn side_by_side_is_one_by_one(
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, diverse in any::<bool>(),
+        ) {
+            let text = |(a, b, c, d): (u32, u32, u32, u32)| [a.to_string(), format!("b{b}"), c.to_string(), format!("d{d}")];
+            let records: Vec<[String; 4]> = records.into_iter().map(text).collect();
+            let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+            let folded = Folded::from_records(&["a", "b", "c", "d"], cells, true);
+            let spec = ColumnSpec::default();
+            let data = Dataset::encode(folded, &[&spec; 3], &[], "?").map_err(|e| e.misfit.error).unwrap();
+            let promise = if diverse {
+                Promise::new("p-sensitive", [("p".to_owned(), Value::Integer(2)), ("k".to_owned(), Value::Integer(k))])
+            } else {
+                Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+            };
+            let models = [promise.unwrap().model.bind(&data).unwrap()];
+            let shapes = Shapes::new(&data, Metric::Ncp);
+            let judge = Judge::new(&data, &models, &shapes);
+            let all = stairs::stairs(&data, Metric::Ncp);
+            let nodes = stairs::nodes(&all);
+            let Climbed { mut groups, rest } = climb(&judge, &all, &nodes, &Silent);
+            let mut expected = slowly(&judge, &all, &nodes);
+            groups.sort();
+            expected.sort();
+            prop_assert_eq!(&groups, &expected);
+            let taken: usize = groups.iter().map(Vec::len).sum();
+            prop_assert_eq!(taken + rest.len(), data.rows());
+        }
+    }
+}
