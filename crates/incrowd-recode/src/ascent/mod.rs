@@ -5,7 +5,7 @@
 //! it must be: every cell is the lowest that covers the group's own values. Rows that find no company join the group that
 //! takes them for least. Then rows move between neighbouring groups, and groups dissolve, as long as that lowers the loss.
 //!
-//! The idea of repeated full-domain searches on the rows left over is `prasser2016`'s; here the combinations are gone through
+//! The idea of repeated full-domain searches on the rows left over is `prasser2020`'s; here the combinations are gone through
 //! once, in order of cost, and groups are tightened.
 
 mod blocks;
@@ -37,7 +37,7 @@ const BOUND_WORK: u64 = 400_000_000;
 /// The list entry.
 pub const CARD: Card = Card {
     name: "ascent",
-    paper: "prasser2016",
+    paper: "prasser2020",
     about: "Goes through all combinations of levels from the cheapest to the dearest and publishes every group that keeps the \
             promises as soon as there is one, each cell no higher than its group needs. Then moves records between groups as \
             long as that lowers the loss. Of all algorithms here it usually loses least.",
