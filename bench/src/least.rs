@@ -4,17 +4,11 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use incrowd::core::{ColumnSpec, Dataset, HierarchySpec, Kind, SensitiveSpec};
-use incrowd::hierarchy::mask;
-use incrowd::job::{Job, RoleName, hierarchy_from_path};
-use incrowd::model::Promise;
-use incrowd::recode::Method;
-use incrowd::recode::ascent::{Ascent, Effort, Metric};
-use incrowd::{Embedded, Engine, FoldSpec, Silent, Value};
+use incrowd::Value;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::lattice::processor_seconds;
+use crate::release::Task;
 use crate::task::peak_mib;
 
 /// All columns of ARX's example table.
@@ -29,9 +23,9 @@ const NINE: &[&str] = &[
     "occupation",
     "salary-class",
 ];
-const FIVE: &[&str] = &["sex", "age", "race", "native-country", "workclass"];
+pub(crate) const FIVE: &[&str] = &["sex", "age", "race", "native-country", "workclass"];
 /// The columns of the comparison without hierarchies.
-const FREE: &[&str] =
+pub(crate) const FREE: &[&str] =
     &["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 
 const ACS: &[&str] = &[
@@ -62,131 +56,19 @@ const NIST: &[&str] =
     &["PUMA", "AGEP", "SEX", "MSP", "HISP", "RAC1P", "EDU", "NOC", "NPF", "HOUSING_TYPE", "OWN_RENT"];
 const FARS: &[&str] = &["iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum"];
 
-/// A sensitive column, a model on it and its parameters.
-type Sensitive<'a> = (&'a str, &'a str, Vec<(&'a str, Value)>);
-
-/// A table with its quasi-identifiers and what is promised beside k-anonymity.
-#[derive(Clone)]
-struct Task<'a> {
-    file: PathBuf,
-    quasi: Vec<&'a str>,
-    /// Where the hierarchies are and how their files begin; without one, columns have none.
-    hierarchies: Option<(&'a Path, &'a str)>,
-    sensitive: Option<Sensitive<'a>>,
-    ncp: bool,
-}
-
-impl Task<'_> {
-    fn spec(&self, column: &str) -> Result<ColumnSpec, String> {
-        let none = ColumnSpec::default();
-        if column == "PUMA" {
-            // State, then area.
-            let mask = HierarchySpec::Mask(mask::Mask { char: '*', from: mask::From::Right });
-            return Ok(ColumnSpec { hierarchy: Some(mask), ..none });
-        }
-        if column.ends_with("_id") {
-            // Codes, not numbers.
-            return Ok(ColumnSpec { kind: Some(Kind::Text), ..none });
-        }
-        let Some((dir, prefix)) = self.hierarchies else { return Ok(none) };
-        let hierarchy = hierarchy_from_path(&dir.join(format!("{prefix}_hierarchy_{column}.csv")));
-        Ok(ColumnSpec { hierarchy: Some(hierarchy.map_err(|e| e.to_string())?), ..none })
+/// A line of the table: the bound, what others reach, and our losses with the processor time of dividing.
+fn line(task: &Task<'_>, name: &str, k: i64, other: &str, out: &Path) -> Result<(), String> {
+    let table = task.load()?;
+    let mut cells = format!("| {name} | {k} | {:.4} | {other} |", task.bound(&table, k)?);
+    let efforts = ["fast", "balanced", "best"].map(|e| vec![("effort", e), ("metric", task.metric())]);
+    let mondrian = ("mondrian", Vec::new());
+    for (algorithm, params) in std::iter::once(mondrian).chain(efforts.map(|params| ("ascent", params))) {
+        let loss = task.release(out, k, algorithm, &params)?;
+        let seconds = task.divide(&table, k, algorithm, &params)?;
+        cells += &format!(" {loss:.4} ({seconds:.2} s) |");
     }
-
-    fn metric(&self) -> &'static str {
-        if self.ncp { "ncp" } else { "information-loss" }
-    }
-
-    /// Publishes the table and says what was lost, read from the written file.
-    fn release(&self, out: &Path, k: i64, algorithm: &str, params: &[(&str, &str)]) -> Result<f64, String> {
-        let mut job = Job::default();
-        job.input.paths = vec![self.file.clone()];
-        job.input.missing = vec!["?".to_owned()];
-        for &column in &self.quasi {
-            job.set_role(column, RoleName::Quasi);
-            job.column_mut(column).spec = self.spec(column)?;
-        }
-        job.promise("k-anonymity", [("k", Value::Integer(k))]);
-        if let Some((column, model, params)) = &self.sensitive {
-            job.set_role(column, RoleName::Sensitive);
-            job.promise(model, params.clone());
-        }
-        job.algorithm.name = algorithm.to_owned();
-        for (name, word) in params {
-            job.algorithm.params.push(((*name).to_owned(), Value::Word((*word).to_owned())));
-        }
-        job.write_to(out.join("release.csv"));
-        let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
-        let name = if self.ncp { "ncp" } else { "information_loss_per_column" };
-        report.manifest.content["metrics"][name].as_f64().ok_or_else(|| format!("no {name} in the manifest"))
-    }
-
-    fn load(&self) -> Result<Dataset, String> {
-        let mut engine = Embedded::open(std::slice::from_ref(&self.file), &incrowd::Options::default())
-            .map_err(|e| e.to_string())?;
-        let columns = self.quasi.iter().copied().chain(self.sensitive.iter().map(|s| s.0));
-        let columns: Vec<String> = columns.map(str::to_owned).collect();
-        let missing = vec!["?".to_owned()];
-        let fold = FoldSpec { columns, missing, drop_missing: true, replay: false };
-        let folded = engine.fold(&fold, &Silent).map_err(|e| e.to_string())?;
-        let quasi = self.quasi.iter().map(|column| self.spec(column)).collect::<Result<Vec<_>, String>>()?;
-        let sensitive: Vec<SensitiveSpec> = self.sensitive.iter().map(|_| SensitiveSpec::default()).collect();
-        Dataset::encode(folded, &quasi.iter().collect::<Vec<_>>(), &sensitive.iter().collect::<Vec<_>>(), "?")
-            .map_err(|e| e.misfit.error.to_string())
-    }
-
-    /// The processor time of dividing alone, and the bound.
-    fn divide(
-        &self,
-        table: &Dataset,
-        k: i64,
-        algorithm: &str,
-        params: &[(&str, &str)],
-    ) -> Result<f64, String> {
-        let models = self.models(table, k)?;
-        let params = params.iter().map(|(n, w)| ((*n).to_owned(), Value::Word((*w).to_owned())));
-        let method = Method::new(algorithm, params).map_err(|e| e.to_string())?;
-        let (began, spent) = (Instant::now(), processor_seconds());
-        let mut times = 0;
-        // The system counts in hundredths of a second.
-        while times == 0 || began.elapsed().as_secs_f64() < 1.0 {
-            method.algorithm.recode(table, &models, 0, &Silent).map_err(|e| e.to_string())?;
-            times += 1;
-        }
-        Ok((processor_seconds() - spent) / f64::from(times))
-    }
-
-    fn models(&self, table: &Dataset, k: i64) -> Result<Vec<Box<dyn incrowd::model::BoundModel>>, String> {
-        let mut promises = vec![Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
-        if let Some((_, model, params)) = &self.sensitive {
-            promises.push(Promise::new(model, params.iter().map(|(n, v)| ((*n).to_owned(), v.clone()))));
-        }
-        promises
-            .into_iter()
-            .map(|promise| promise.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string()))
-            .collect()
-    }
-
-    fn bound(&self, table: &Dataset, k: i64) -> Result<f64, String> {
-        let metric = if self.ncp { Metric::Ncp } else { Metric::InformationLoss };
-        let ascent = Ascent { effort: Effort::Fast, metric, seconds: None };
-        Ok(ascent.least_loss(table, &self.models(table, k)?, &Silent).unwrap_or(f64::NAN))
-    }
-
-    /// A line of the table: the bound, what others reach, and our losses with the processor time of dividing.
-    fn line(&self, name: &str, k: i64, other: &str, out: &Path) -> Result<(), String> {
-        let table = self.load()?;
-        let mut cells = format!("| {name} | {k} | {:.4} | {other} |", self.bound(&table, k)?);
-        let efforts = ["fast", "balanced", "best"].map(|e| vec![("effort", e), ("metric", self.metric())]);
-        let mondrian = ("mondrian", Vec::new());
-        for (algorithm, params) in std::iter::once(mondrian).chain(efforts.map(|params| ("ascent", params))) {
-            let loss = self.release(out, k, algorithm, &params)?;
-            let seconds = self.divide(&table, k, algorithm, &params)?;
-            cells += &format!(" {loss:.4} ({seconds:.2} s) |");
-        }
-        println!("{cells}");
-        Ok(())
-    }
+    println!("{cells}");
+    Ok(())
 }
 
 fn head(other: &str) {
@@ -230,7 +112,7 @@ pub(crate) fn run(data: Option<PathBuf>, dir: &Path, only: Option<&str>, rows: u
             for (quasi, others) in arx {
                 let task = Task { quasi: quasi.clone(), ..task.clone() };
                 for (k, other) in [5, 10, 50].into_iter().zip(others) {
-                    task.line(&format!("Adult, {} QIs", quasi.len()), k, other, &out)?;
+                    line(&task, &format!("Adult, {} QIs", quasi.len()), k, other, &out)?;
                 }
             }
         }
@@ -244,14 +126,14 @@ pub(crate) fn run(data: Option<PathBuf>, dir: &Path, only: Option<&str>, rows: u
             ] {
                 let sensitive = Some(("occupation", model, params));
                 let task = Task { quasi: eight.clone(), sensitive, ..task.clone() };
-                task.line(&format!("Adult, 8 QIs, {name}"), 5, other, &out)?;
+                line(&task, &format!("Adult, 8 QIs, {name}"), 5, other, &out)?;
             }
         }
         if wants("free") {
             head("mosaicrown, Mondrian");
             let task = Task { quasi: FREE.to_vec(), hierarchies: None, ncp: true, ..task.clone() };
             for (k, other) in [(5, "0.039"), (10, "0.063"), (50, "0.159")] {
-                task.line("Adult, 8 QIs without hierarchies, NCP", k, other, &out)?;
+                line(&task, "Adult, 8 QIs without hierarchies, NCP", k, other, &out)?;
             }
         }
         if wants("tables") {
@@ -271,7 +153,7 @@ pub(crate) fn run(data: Option<PathBuf>, dir: &Path, only: Option<&str>, rows: u
                     ..task.clone()
                 };
                 for k in [5, 10, 50] {
-                    task.line(&format!("{name}, {} QIs", quasi.len()), k, "-", &out)?;
+                    line(&task, &format!("{name}, {} QIs", quasi.len()), k, "-", &out)?;
                 }
             }
         }

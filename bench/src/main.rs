@@ -3,13 +3,16 @@
 
 mod args;
 mod chart;
+mod cost;
 mod join;
 mod lattice;
 mod least;
 mod loss;
 mod optimized;
+mod peers;
 mod plain;
 mod profile;
+mod release;
 mod sensitive;
 mod skewed;
 mod speed;
@@ -61,12 +64,19 @@ const BENCHES: &[Bench] = &[
         let only = args.text("--only");
         least::run(args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
     }),
+    ("peers", "--python PYTHON [--mdav yes] [--data DIR]", |args| {
+        peers::run(args.data(), args.text("--python"), args.text("--mdav").is_some())
+    }),
+    ("cost", "[--rows 10000000] [--dir DIR]", |args| {
+        cost::run(args.number("--rows", 10_000_000)?, &args.dir())
+    }),
     ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
 ];
 
 /// Single measurements in a process of their own, so that its peak memory is its own.
 const PARTS: &[Bench] = &[
     ("task", "", |args| task::run(args.rest())),
+    ("cost-task", "", |args| cost::task(args.rest())),
     ("least-task", "", |args| least::task(args.rest())),
     ("join-task", "", |args| join::task(args.rest())),
     ("skewed-task", "", |args| skewed::task(args.rest())),

@@ -15,7 +15,16 @@ pub(crate) const NINE: &[&str] =
 
 /// Remembers when each step began.
 #[derive(Default)]
-struct Steps(Mutex<Vec<(String, Instant)>>);
+pub(crate) struct Steps(Mutex<Vec<(String, Instant)>>);
+
+impl Steps {
+    /// The steps so far and how long each took, up to now.
+    pub(crate) fn taken(&self) -> Vec<(String, f64)> {
+        let steps = self.0.lock().map(|steps| steps.clone()).unwrap_or_default();
+        let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
+        steps.iter().zip(ends).map(|((name, at), end)| (name.clone(), (end - *at).as_secs_f64())).collect()
+    }
+}
 
 impl Progress for Steps {
     fn step(&self, name: &str, _: Option<u64>) {
@@ -46,13 +55,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         _ => return Err("unknown task".to_owned()),
     }
     let seconds = began.elapsed().as_secs_f64();
-    let steps = steps.0.into_inner().unwrap_or_default();
-    let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
-    let taken: serde_json::Map<String, serde_json::Value> = steps
-        .iter()
-        .zip(ends)
-        .map(|((name, at), end)| (name.clone(), json!((end - *at).as_secs_f64())))
-        .collect();
+    let taken: serde_json::Map<String, serde_json::Value> =
+        steps.taken().into_iter().map(|(name, seconds)| (name, json!(seconds))).collect();
     println!("{}", json!({ "seconds": seconds, "peak_mib": peak_mib(), "steps": taken }));
     Ok(())
 }
