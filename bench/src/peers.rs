@@ -116,5 +116,5 @@ fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
     let json = measured.to_json();
     let name = if task.ncp { "ncp" } else { "information_loss_per_column" };
     let loss = json["metrics"][name].as_f64().ok_or_else(|| format!("no {name} was measured"))?;
-    Ok(Scored { loss, groups: json["metrics"]["groups"].as_u64().unwrap_or_default() })
+    Ok(Scored { loss, groups: json["metrics"]["groups"].as_f64().unwrap_or_default() as u64 })
 }
