@@ -15,7 +15,17 @@ pub(crate) const NINE: &[&str] =
 
 /// Remembers when each step began.
 #[derive(Default)]
-struct Steps(Mutex<Vec<(String, Instant)>>);
+pub(crate) struct Steps(Mutex<Vec<(String, Instant)>>);
+
+impl Steps {
+    /// How many seconds each step took, the last one until now.
+    pub(crate) fn taken(self) -> serde_json::Map<String, serde_json::Value> {
+        let steps = self.0.into_inner().unwrap_or_default();
+        let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
+        let taken = steps.iter().zip(ends);
+        taken.map(|((name, at), end)| (name.clone(), json!((end - *at).as_secs_f64()))).collect()
+    }
+}
 
 impl Progress for Steps {
     fn step(&self, name: &str, _: Option<u64>) {
@@ -46,19 +56,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         _ => return Err("unknown task".to_owned()),
     }
     let seconds = began.elapsed().as_secs_f64();
-    let steps = steps.0.into_inner().unwrap_or_default();
-    let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
-    let taken: serde_json::Map<String, serde_json::Value> = steps
-        .iter()
-        .zip(ends)
-        .map(|((name, at), end)| (name.clone(), json!((end - *at).as_secs_f64())))
-        .collect();
-    println!("{}", json!({ "seconds": seconds, "peak_mib": peak_mib(), "steps": taken }));
+    println!("{}", json!({ "seconds": seconds, "peak_mib": peak_mib(), "steps": steps.taken() }));
     Ok(())
 }
 
 /// The census table with k = 10: sensitive disease, zip masked, hierarchies as shipped with the generator.
-fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
+pub(crate) fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
     let mut job = Job::default();
     job.input.paths = vec![dir.join("people.csv")];
     for column in quasi {
