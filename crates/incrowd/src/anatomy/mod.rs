@@ -1,6 +1,7 @@
 //! Anatomy from a job to two verified tables: the quasi-identifiers with groups (QIT), and how often each sensitive value
 //! occurs in each group (ST). One manifest names both.
 
+mod measure;
 mod tables;
 mod verify;
 
@@ -18,6 +19,7 @@ use crate::pipeline::{Report, target};
 use crate::setup::{self, Setup};
 use crate::suppression;
 
+pub(crate) use measure::measure;
 pub(crate) use verify::{is_anatomy, published, verify};
 
 /// The column that links the two tables.

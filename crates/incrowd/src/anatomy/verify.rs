@@ -121,7 +121,7 @@ pub(crate) fn published(path: &Path, manifest: &Json, job: &Job, progress: &dyn 
     read(path, manifest, job, progress).map(|linked| linked.linked)
 }
 
-fn read(path: &Path, manifest: &Json, job: &Job, progress: &dyn Progress) -> Result<Linked> {
+pub(super) fn read(path: &Path, manifest: &Json, job: &Job, progress: &dyn Progress) -> Result<Linked> {
     let quasi: Vec<String> = named(job, RoleName::Quasi).into_iter().map(str::to_owned).collect();
     let on = manifest["algorithm"]["on"].as_str().unwrap_or_default();
     let Some(entry) = linked::entry(manifest, "st") else {
