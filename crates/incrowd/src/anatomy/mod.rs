@@ -57,6 +57,7 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     let st = Pending::create(&second).map_err(|e| e.at("output.path"))?;
 
+    suppression::one_record_each(&setup, &engine, progress)?;
     let folded = engine.fold(&setup.fold_spec(), progress)?;
     let (read, dropped_missing) = (folded.read, folded.dropped_missing);
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());

@@ -6,6 +6,7 @@
 mod judge;
 mod key;
 mod ledger;
+mod people;
 mod report;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use crate::job::{Job, ModelJob, SuppressionJob};
 use crate::setup::{Setup, as_published};
 pub(crate) use judge::beside;
 use ledger::{Before, Ledger};
+pub(crate) use people::one_record_each;
 pub use report::{Guess, SuppressionReport};
 
 /// A step and the column it is about.
