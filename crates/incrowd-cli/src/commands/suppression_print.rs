@@ -69,7 +69,10 @@ pub(crate) fn print_step(step: &SuppressionReport, starred: u64) {
                 believes.to_owned(),
                 format!("{:.3}", guess.posterior.max()),
                 guess.mean_success.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")),
-                if guess.exact { "exactly" } else { "by sampling" }.to_owned(),
+                match guess.exact {
+                    true => "exactly".to_owned(),
+                    false => format!("by sampling, ± {:.3}", guess.posterior.error),
+                },
             ]);
         }
         say!("{}", table(rows));
