@@ -19,7 +19,7 @@ use super::posterior::Posterior;
 use super::prior::{Prior, ln_factorial};
 
 /// The error is found from so many independent parts of the sample.
-const BATCHES: usize = 10;
+const BATCHES: usize = 20;
 /// Beyond so many values that can have lost records the multinomial prior is not computed.
 const MOST_CELLS: usize = 64;
 

@@ -79,8 +79,8 @@ fn of_safe_suppression_every_posterior_is_one_over_the_values_at_the_top() {
 }
 
 /// Samples as large as those of a report, five seeds each, against enumeration: 580 posteriors. Seeds are fixed. Each answer
-/// must lie within five of the standard errors it states, which are estimated from ten parts, so that one in 1,400 answers of
-/// a sound sampler would not (Student's t with nine degrees of freedom); and none may be off by the tolerance.
+/// must lie within five of the standard errors it states, which are estimated from twenty parts, so that one in 12,000 answers
+/// of a sound sampler would not (Student's t with nineteen degrees of freedom); and none may be off by the tolerance.
 #[test]
 fn sampling_finds_what_enumeration_finds() {
     const TOLERANCE: f64 = 0.02;

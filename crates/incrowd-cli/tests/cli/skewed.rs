@@ -474,8 +474,8 @@ fn several_records_of_a_person_are_refused() {
     room.write("people.csv", nobody);
     room.does(&typed);
     let lost = text.lines().map(|line| {
-        if line.starts_with(&format!("{SECRET}3,")) && line.ends_with("cold") {
-            line.replace("cold", "?")
+        if line.starts_with(&format!("{SECRET}3,")) && line.ends_with("gout") {
+            line.replace("gout", "?")
         } else {
             line.to_owned()
         }
