@@ -439,8 +439,21 @@ fn anatomy_is_verified_beside_the_original_and_measured() {
     room.refuses("measure people.csv out.csv --only classification")
         .exits(2)
         .says(&["linked by groups only"]);
-    // Somebody whose quasi-identifiers nobody of the table has.
+    // Groups hide values, not people: identities are attacked by the exact quasi-identifiers.
     let qit = room.text("out.csv");
+    let mut people: BTreeMap<&str, u64> = BTreeMap::new();
+    qit.lines().skip(1).for_each(|line| *people.entry(line.rsplit_once(',').unwrap().0).or_default() += 1);
+    let least = *people.values().min().unwrap() as f64;
+    let json = room
+        .does("attack out.csv --only prosecutor,homogeneity,equijoin --external people.csv --json")
+        .json();
+    let worst = |attack: &str| {
+        let found = json["attacks"].as_array().unwrap().iter().find(|a| a["attack"] == attack);
+        found.unwrap_or_else(|| panic!("{attack}: {json}"))["worst"].as_f64().unwrap()
+    };
+    assert_eq!((worst("prosecutor"), worst("equijoin")), (1.0 / least, 1.0 / least));
+    assert!(worst("homogeneity") < 0.34);
+    // Somebody whose quasi-identifiers nobody of the table has.
     let first = qit.lines().nth(1).unwrap().to_owned();
     let (_, rest) = first.split_once(',').unwrap();
     room.write("out.csv", qit.replacen(&first, &format!("19,{rest}"), 1));
