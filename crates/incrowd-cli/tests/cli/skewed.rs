@@ -408,8 +408,9 @@ fn the_owner_verifies_beside_the_original() {
     // Everybody published is said to be 20 years old: more people than are.
     let honest = room.text("out.csv");
     let forged = honest.lines().enumerate().map(|(i, line)| {
-        let cell =
-            if line.starts_with('"') { line[1..].find('"').unwrap() + 2 } else { line.find(',').unwrap() };
+        let cell = line
+            .strip_prefix('"')
+            .map_or_else(|| line.find(',').unwrap(), |cell| cell.find('"').unwrap() + 2);
         if i == 0 { line.to_owned() } else { format!("20{}", &line[cell..]) }
     });
     room.write("out.csv", forged.collect::<Vec<_>>().join("\n") + "\n");

@@ -14,10 +14,14 @@ fn people_with_several_records_are_counted() {
     let mut people: BTreeMap<(String, String), [u64; 2]> = BTreeMap::new();
     for i in 0..60_000u64 {
         let name = |n: u64| {
-            if n % 19 == 0 { "?".to_owned() } else { format!("{}{}", "n".repeat((n % 7) as usize), n) }
+            if n.is_multiple_of(19) {
+                "?".to_owned()
+            } else {
+                format!("{}{}", "n".repeat((n % 7) as usize), n)
+            }
         };
         let (first, last) = (name(i * i % 3_001), name(i * 7 % 2_003));
-        let disease = if i % 5 == 0 { "" } else { "flu" };
+        let disease = if i.is_multiple_of(5) { "" } else { "flu" };
         text += &format!("{first},{},{last},{disease}\n", i % 90);
         if (first.as_str(), last.as_str()) != ("?", "?") {
             let own = people.entry((first, last)).or_default();
