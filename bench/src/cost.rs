@@ -166,8 +166,8 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     let seconds = began.elapsed().as_secs_f64();
     std::fs::remove_dir_all(&out).ok();
     let report = report.map_err(|e| e.to_string())?;
-    let dividing: f64 =
-        steps.taken().iter().filter(|(name, _)| DIVIDING.contains(&name.as_str())).map(|s| s.1).sum();
+    let taken = steps.taken();
+    let dividing: f64 = DIVIDING.iter().filter_map(|step| taken.get(*step)?.as_f64()).sum();
     let answer = json!({
         "seconds": seconds,
         "dividing": dividing,

@@ -1,6 +1,9 @@
 //! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
 //! real tables. See `bench/README.md`.
 
+#[macro_use]
+mod print;
+
 mod args;
 mod chart;
 mod cost;

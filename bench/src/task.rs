@@ -18,11 +18,12 @@ pub(crate) const NINE: &[&str] =
 pub(crate) struct Steps(Mutex<Vec<(String, Instant)>>);
 
 impl Steps {
-    /// The steps so far and how long each took, up to now.
-    pub(crate) fn taken(&self) -> Vec<(String, f64)> {
-        let steps = self.0.lock().map(|steps| steps.clone()).unwrap_or_default();
+    /// How many seconds each step took, the last one until now.
+    pub(crate) fn taken(self) -> serde_json::Map<String, serde_json::Value> {
+        let steps = self.0.into_inner().unwrap_or_default();
         let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
-        steps.iter().zip(ends).map(|((name, at), end)| (name.clone(), (end - *at).as_secs_f64())).collect()
+        let taken = steps.iter().zip(ends);
+        taken.map(|((name, at), end)| (name.clone(), json!((end - *at).as_secs_f64()))).collect()
     }
 }
 
@@ -55,14 +56,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         _ => return Err("unknown task".to_owned()),
     }
     let seconds = began.elapsed().as_secs_f64();
-    let taken: serde_json::Map<String, serde_json::Value> =
-        steps.taken().into_iter().map(|(name, seconds)| (name, json!(seconds))).collect();
-    println!("{}", json!({ "seconds": seconds, "peak_mib": peak_mib(), "steps": taken }));
+    println!("{}", json!({ "seconds": seconds, "peak_mib": peak_mib(), "steps": steps.taken() }));
     Ok(())
 }
 
 /// The census table with k = 10: sensitive disease, zip masked, hierarchies as shipped with the generator.
-fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
+pub(crate) fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
     let mut job = Job::default();
     job.input.paths = vec![dir.join("people.csv")];
     for column in quasi {

@@ -9,6 +9,7 @@ mod cover;
 pub mod eligibility;
 mod group;
 pub mod joined;
+pub mod linked;
 mod original;
 pub mod risk;
 mod tally;

@@ -352,8 +352,9 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) models: ModelArgs,
 
-    /// The table the release was made from: for plain-k-anonymity [default: the input of --job], and with --external to ask
-    /// whether the rows of a k-join-anonymous release are people of both tables and everybody is among them
+    /// The table the release was made from: for plain-k-anonymity [default: the input of --job]; after a suppression step and
+    /// for anatomy to ask whether everybody published comes from it and was withheld what had to be; and with --external to
+    /// ask whether the rows of a k-join-anonymous release are people of both tables and everybody is among them
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
     pub(crate) original: Option<PathBuf>,
 

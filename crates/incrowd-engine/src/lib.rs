@@ -17,6 +17,7 @@ mod join;
 mod lines;
 mod order;
 mod pending;
+mod repeats;
 mod replay;
 mod rows;
 mod shares;

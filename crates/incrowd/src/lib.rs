@@ -38,6 +38,7 @@ mod grid;
 mod linked;
 mod manifest;
 mod measure;
+mod origin;
 mod outliers;
 mod pipeline;
 mod release;
@@ -57,6 +58,7 @@ pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_al
 pub use incrowd_recode as recode;
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure, measure_utility};
+pub use origin::Origin;
 pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};

@@ -23,6 +23,8 @@ pub struct Measurement {
     pub tally: Tally,
     /// What the release is still good for, if that was asked.
     pub utility: Option<Utility>,
+    /// Whether nothing of this may be published, because it tells how many records were withheld.
+    pub owner_only: bool,
 }
 
 impl Measurement {
@@ -40,6 +42,14 @@ impl Measurement {
         if let Some(utility) = &self.utility {
             answer["utility"] = utility.public_json();
             answer["private"] = utility.private_json();
+        }
+        if self.owner_only {
+            let private = answer.as_object_mut().and_then(|all| all.remove("private"));
+            let mut all = serde_json::json!({ "private": answer });
+            if let (Some(Json::Object(private)), Some(into)) = (private, all["private"].as_object_mut()) {
+                into.extend(private);
+            }
+            return all;
         }
         answer
     }
@@ -71,8 +81,14 @@ fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progres
             params: vec![("k".into(), incrowd_core::Value::Integer(1))],
         });
     }
-    if let Some(manifest) = manifest.filter(crate::external::is_joined) {
-        return crate::external::measure(&job, release, &manifest, ask, progress);
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| crate::external::is_joined(manifest)) {
+        return crate::external::measure(&job, release, manifest, ask, progress);
+    }
+    let withheld = manifest.as_ref().map(|manifest| &manifest["suppression"]).filter(|told| told.is_object());
+    let owner_only = withheld.is_some_and(|told| told["publish_size"] != true);
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest)) {
+        return crate::anatomy::measure(&job, release, manifest, ask, progress)
+            .map(|measured| Measurement { owner_only, ..measured });
     }
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(&job, engine.columns())?;
@@ -126,7 +142,7 @@ fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progres
             Some(Utility::new(&comparison, ask, progress)?)
         }
     };
-    Ok(Measurement { tally, utility })
+    Ok(Measurement { tally, utility, owner_only })
 }
 
 /// Leaves out the records that have a missing value in one of the first columns.

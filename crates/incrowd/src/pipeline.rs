@@ -90,6 +90,9 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         engine.files().map(Path::to_owned).chain(hierarchies).chain(population).collect();
     let mut pending = target(job, &inputs)?;
 
+    if setup.suppression.is_some() {
+        suppression::one_record_each(&setup, &engine, progress)?;
+    }
     let folded = engine.fold(&setup.fold_spec(), progress)?;
     let (read, dropped_missing) = (folded.read, folded.dropped_missing);
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());

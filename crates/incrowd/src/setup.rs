@@ -143,6 +143,16 @@ pub(crate) fn original(
     sensitive: &[&str],
     progress: &dyn Progress,
 ) -> Result<Dataset> {
+    encode_original(job, original_folded(job, quasi, sensitive, progress)?, quasi, sensitive)
+}
+
+/// The original of a release as a reader sees it, its sensitive values as they are published.
+pub(crate) fn original_folded(
+    job: &Job,
+    quasi: &[&str],
+    sensitive: &[&str],
+    progress: &dyn Progress,
+) -> Result<Folded> {
     let named = |e: Error| match e.key() {
         Some(_) => e,
         None => e.at("input.path"),
@@ -159,12 +169,22 @@ pub(crate) fn original(
     if folded.records() == 0 {
         return Err(Error::input("the original table has no records"));
     }
+    for (column, name) in folded.columns[quasi.len()..].iter_mut().zip(sensitive) {
+        as_published(column, &job.column(name).map(sensitive_spec).unwrap_or_default());
+    }
+    Ok(folded)
+}
+
+/// Encodes an original as it was for the making.
+pub(crate) fn encode_original(
+    job: &Job,
+    folded: Folded,
+    quasi: &[&str],
+    sensitive: &[&str],
+) -> Result<Dataset> {
     let of = |name: &&str| job.column(name).cloned().unwrap_or_default();
     let specs: Vec<_> = quasi.iter().map(|name| of(name).spec).collect();
     let values: Vec<SensitiveSpec> = sensitive.iter().map(|name| sensitive_spec(&of(name))).collect();
-    for (column, spec) in folded.columns[quasi.len()..].iter_mut().zip(&values) {
-        as_published(column, spec);
-    }
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
     Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &values.iter().collect::<Vec<_>>(), missing)
         .map_err(|EncodeError { misfit, .. }| {

@@ -12,6 +12,7 @@ use crate::external::{self, JoinChecked, Originals, is_joined};
 use crate::grid::grids_of_manifest;
 use crate::job::{Job, OnMissing, RoleName};
 use crate::manifest::{default_path, file_name, judgement_json};
+use crate::origin::{self, Origin};
 use crate::release::{Asked, Beside, delimiter, judge, read};
 use crate::setup;
 
@@ -28,6 +29,9 @@ pub struct Checked {
     pub identifiers: Vec<String>,
     /// What was found out about the second table and the originals, if the release is k-join-anonymous.
     pub joined: Option<JoinChecked>,
+    /// What was found out beside the table the release was made from, if records were withheld or its tables are linked by
+    /// groups only, and the job names that table.
+    pub origin: Option<Origin>,
 }
 
 impl Checked {
@@ -36,6 +40,7 @@ impl Checked {
         let own =
             self.verification.holds() && self.digest_matches != Some(false) && self.identifiers.is_empty();
         own && self.joined.as_ref().is_none_or(JoinChecked::holds)
+            && self.origin.as_ref().is_none_or(Origin::holds)
     }
 
     /// The answer as JSON.
@@ -51,6 +56,9 @@ impl Checked {
         });
         if let Some(joined) = &self.joined {
             joined.add_to(&mut answer);
+        }
+        if let Some(origin) = &self.origin {
+            answer["private"]["original"] = origin.to_json();
         }
         answer
     }
@@ -82,7 +90,9 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     let sensitive = named(&job, RoleName::Sensitive);
     let promises: Vec<Promise> = setup::promises(&job, &sensitive)?;
     let outliers = setup::about_outliers(&promises);
-    if outliers || promises.iter().any(|p| p.model.card().needs.contains(&Need::Population)) {
+    let told = manifest.as_ref().filter(|m| m["suppression"].is_object() && !job.original.is_empty());
+    if outliers || told.is_some() || promises.iter().any(|p| p.model.card().needs.contains(&Need::Population))
+    {
         needs_hierarchies(&job, &quasi, manifest.as_ref())?;
     }
     let mut options = setup::options(&job.input)?;
@@ -117,7 +127,8 @@ pub fn verify(job: &Job, progress: &dyn Progress) -> Result<Checked> {
     let verification = judge(back.folded, &specs(&quasi), &sensitive, &asked, beside, missing, progress)?;
     let stated = manifest.as_ref().and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == back.digest);
-    Ok(Checked { verification, digest_matches, digest: back.digest, identifiers, joined: None })
+    let origin = told.map(|told| origin::compare(&job, told, path, &options, progress)).transpose()?;
+    Ok(Checked { verification, digest_matches, digest: back.digest, identifiers, joined: None, origin })
 }
 
 /// Whether the manifest of the release says that it was made with an external table.

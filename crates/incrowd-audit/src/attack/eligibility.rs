@@ -19,8 +19,8 @@ pub(super) const CARD: Card = Card {
             records the table had asks which value it was. The risk of a value is the chance that it was the dominant one, \
             believing all count vectors equally likely beforehand.",
     limits: "The paper proves 1/l by taking possible releases for equally likely ones; the chance is often higher. It is computed \
-             exactly for small tables and sampled by a Markov chain beyond, which has an error of its own. Somebody to whom labels \
-             are not alike, because flu is commoner than gout, knows more than any of this. That a value was dominant tells of \
+             exactly for small tables and sampled beyond, with the standard error told. Somebody to whom labels are not alike, \
+             because flu is commoner than gout, knows more than any of this. That a value was dominant tells of \
              each person only that it is likelier.",
     needs: "a release whose manifest names a suppression, or --suppression, and the size of the table: --original-size, or \
             --original with the table itself",
@@ -34,7 +34,7 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-/// The chain of the sampled adversary starts from this seed.
+/// The sampled adversary starts from this seed.
 const SEED: u64 = 1;
 
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
@@ -96,7 +96,10 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
             known,
         );
     }
-    let how = if exact { "enumerated exactly" } else { "sampled by a Markov chain of fixed seed" };
+    let how = match exact {
+        true => "enumerated exactly".to_owned(),
+        false => format!("sampled with a fixed seed; their standard error is {:.4} at most", flat.error),
+    };
     finding.notes.push(format!("the table had {records} records; posteriors were {how}"));
     Ok(Answer::one(finding))
 }

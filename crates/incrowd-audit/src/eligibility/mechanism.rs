@@ -49,37 +49,7 @@ impl Mechanism {
         })
     }
 
-    /// With whichever of the two methods `cheaper` takes for a table; others stay what they are.
-    #[must_use]
-    pub(super) fn settled(self, base: &[u64]) -> Mechanism {
-        if self.way != Way::Cheaper {
-            return self;
-        }
-        let level = base[self.l as usize - 1];
-        let safe: u64 = base.iter().map(|count| count.saturating_sub(level)).sum();
-        let way = if self.expected(base) + 1e-9 >= safe as f64 { Way::Safe } else { Way::Random };
-        Mechanism { way, ..self }
-    }
-
-    fn expected(self, base: &[u64]) -> f64 {
-        const GRID: u64 = 1024;
-        let records = base.iter().sum();
-        let total = |first: u64| (base[0] - first + self.end(&reduce(base, first), records).cuts) as f64;
-        let mean = |h: usize| {
-            let (low, high) = interval(base, h);
-            let width = high - low;
-            if width < GRID {
-                return (low..=high).map(total).sum::<f64>() / (width + 1) as f64;
-            }
-            // Public too: of a wide interval so many depths are looked at, evenly spaced, the ends by half.
-            let point = |i: u64| low + (u128::from(width) * u128::from(i) / u128::from(GRID)) as u64;
-            let ends = (total(low) + total(high)) / 2.0;
-            (ends + (1..GRID).map(|i| total(point(i))).sum::<f64>()) / GRID as f64
-        };
-        (1..=self.l as usize).map(mean).sum::<f64>() / self.l as f64
-    }
-
-    fn end(self, counts: &[u64], records: u64) -> End {
+    pub(super) fn end(self, counts: &[u64], records: u64) -> End {
         let path = Path::new(counts, records, self.l);
         let end = path.end();
         if self.complete_level { end.completed(&path) } else { end }
@@ -306,7 +276,7 @@ fn weight(base: &[u64], l: u64, low: u64, high: u64) -> f64 {
 }
 
 /// The table with its most frequent value cut, in descending order.
-fn reduce(base: &[u64], first: u64) -> Vec<u64> {
+pub(super) fn reduce(base: &[u64], first: u64) -> Vec<u64> {
     let mut reduced = base[1..].to_vec();
     reduced.insert(reduced.partition_point(|&count| count > first), first);
     reduced

@@ -5,27 +5,28 @@
 //! dominant one. The paper's bound of 1/l does not hold, so it is measured: [`exact()`] for small tables, [`sampled`] beyond,
 //! [`shape_known`] for somebody who knows the true counts without their labels.
 
-mod chain;
+mod cheaper;
 mod check;
 mod exact;
 mod mechanism;
 mod path;
 mod posterior;
 mod prior;
+mod sampling;
 
-pub use chain::sampled;
 pub use check::{Checks, check};
 pub use exact::{Survey, exact, shape_known, survey, tables};
 pub use mechanism::{Mechanism, Way};
 pub use posterior::Posterior;
 pub use prior::Prior;
+pub use sampling::sampled;
 
 /// Beyond so many tables the adversary samples.
 pub const MOST_TABLES: f64 = 30_000.0;
-/// Beyond so many values nothing is computed: the chain would be too slow to say anything.
+/// Beyond so many values nothing is computed: too few tables could be looked at to say anything.
 pub const MOST_VALUES: usize = 2_000;
-/// Steps of the chain for a report.
-pub const STEPS: u32 = 60_000;
+/// How many tables are sampled for a report.
+pub const SAMPLED: u32 = 60_000;
 
 /// The posterior for a release, exact or sampled, and whether it is exact. `None` if no table leads to the release, or if it
 /// has too many values.
@@ -42,9 +43,10 @@ pub fn posterior(
     if records <= 80 && tables(records, release.len()) <= MOST_TABLES {
         return exact(mechanism, prior, release, records).map(|posterior| (posterior, true));
     }
-    // As many steps as there are few values, so that the time is about the same.
-    let steps = (12_000_000 / release.len().max(1) as u32).clamp(6_000, STEPS);
-    sampled(mechanism, prior, release, records, steps, seed).map(|posterior| (posterior, false))
+    // As many tables as there are few values, so that the time is about the same; what `cheaper` does to one takes longer.
+    let most = if mechanism.way == Way::Cheaper { SAMPLED / 5 } else { SAMPLED };
+    let tables = (12_000_000 / release.len().max(1) as u32).clamp(6_000, most);
+    sampled(mechanism, prior, release, records, tables, seed).map(|posterior| (posterior, false))
 }
 
 /// How often an adversary who knows the true counts, but not which is whose, names the dominant value: over the draws for

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub struct Posterior {
     /// A count, how many values have it, and the posterior of each of them; in descending order of the counts.
     pub by_count: Vec<(u64, u64, f64)>,
+    /// The greatest standard error of a posterior, if it was sampled; else 0.
+    pub error: f64,
 }
 
 impl Posterior {
@@ -21,7 +23,7 @@ impl Posterior {
             let (count, values) = (alike[0], alike.len() as u64);
             (count, values, mass.get(&count).copied().unwrap_or(0.0) / total / values as f64)
         });
-        Some(Posterior { by_count: by_count.collect() })
+        Some(Posterior { by_count: by_count.collect(), error: 0.0 })
     }
 
     /// The greatest posterior of a value: the chance that the best guess is right.

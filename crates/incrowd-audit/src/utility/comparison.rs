@@ -56,6 +56,8 @@ pub struct Comparison {
     pub(crate) published: u64,
     /// The release's groups by their cells, in the order of the cells.
     pub(crate) groups: Vec<Group>,
+    /// How often each published record stands in the groups: more than once only where its sensitive value is not told.
+    pub(crate) copies: u64,
 }
 
 /// The records of a release that have the same cells in every quasi-identifier.
@@ -142,7 +144,7 @@ impl Comparison {
         let at: Vec<usize> = lines.iter().filter_map(|line| release.column(&line.name)).collect();
         let groups = groups(release, &at, &cells, quasi);
         let (records, published) = (original.records(), release.records());
-        Ok(Comparison { lines, quasi, leaves, weights, records, published, groups })
+        Ok(Comparison { lines, quasi, leaves, weights, records, published, groups, copies: 1 })
     }
 
     /// Puts the boxes of a k-join-anonymous release beside the microdata: of the rows of a sensitive group as many count as it
@@ -187,6 +189,21 @@ impl Comparison {
             let part = |(own, values, rows): (u64, u64, u64)| own as f64 * values as f64 / rows as f64;
             group.estimate = parts.into_iter().map(part).sum();
         }
+        Ok(comparison)
+    }
+
+    /// Puts two tables that are linked by groups only beside the original: a reader gives every record of a group all its
+    /// values, each in the share it has there (`xiao2006`). `first` has the group last, `second` the group and the value.
+    pub fn of_linked(
+        original: &Dataset,
+        first: &Folded,
+        second: &Folded,
+        missing: &str,
+    ) -> Result<Comparison> {
+        let (joined, copies) = super::linked::joined(first, second)?;
+        let mut comparison = Comparison::new(original, &joined, missing, None)?;
+        comparison.copies = copies;
+        comparison.groups.iter_mut().for_each(|group| group.estimate /= copies as f64);
         Ok(comparison)
     }
 

@@ -13,6 +13,7 @@ mod cover;
 mod dice;
 mod distribution;
 mod kl_divergence;
+mod linked;
 mod non_uniform_entropy;
 mod pairs;
 mod query;

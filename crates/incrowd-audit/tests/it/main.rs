@@ -5,6 +5,7 @@ mod common;
 mod corruption;
 mod cover;
 mod eligibility;
+mod linked;
 mod plain;
 mod sensitive;
 mod twin;

@@ -120,7 +120,7 @@ fn print(report: &AttackReport, path: &str) {
     say!("\nmay be published\n");
     let public: Vec<&Attacked> = report.of(false).collect();
     if public.is_empty() && !report.attacked.is_empty() {
-        say!(" nothing: what these attacks found counts outliers");
+        say!(" nothing: what these attacks found follows from what is not published");
     }
     section(&public);
     for skipped in &report.skipped {

@@ -27,7 +27,11 @@ pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
     }
-    say!("may be published\n");
+    if measured.owner_only {
+        say!("for the data owner only: all of this tells how many records were withheld\n");
+    } else {
+        say!("may be published\n");
+    }
     summary(&measured, &ask);
     if let Some(utility) = &measured.utility {
         published(utility);

@@ -5,7 +5,11 @@ use incrowd::{Report, SuppressionReport};
 use crate::print::{say, table, thousands};
 
 pub(crate) fn print(report: &Report, step: &SuppressionReport) {
-    let records = report.records;
+    print_step(step, report.records.suppressed - step.withheld);
+}
+
+/// What was withheld, what was checked, and what an adversary makes of it.
+pub(crate) fn print_step(step: &SuppressionReport, starred: u64) {
     say!(
         "skewed   {}: {} records with {} values of {}, {}",
         step.name,
@@ -26,7 +30,6 @@ pub(crate) fn print(report: &Report, step: &SuppressionReport) {
             say!("         {} withheld{way}, {share:.1} % of the records", thousands(step.withheld));
         }
     }
-    let starred = records.suppressed - step.withheld;
     if starred > 0 {
         say!("         {} published as *", thousands(starred));
     }
@@ -34,8 +37,11 @@ pub(crate) fn print(report: &Report, step: &SuppressionReport) {
     let candidacy = step.checks.candidacy.map_or("was not needed", word);
     let draw = if step.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
     say!("checked  p-eligibility {}   l-candidacy {candidacy}   {draw}", word(step.checks.eligible));
+    if step.checks.unchanged == Some(false) {
+        say!("         the table was eligible, and yet the release is NOT all of it");
+    }
     if step.adversary.is_empty() {
-        if step.used.is_some() {
+        if step.used.is_some() && step.checks.holds() {
             say!("         what an adversary guesses was not computed: too many values");
         }
     } else {
@@ -60,7 +66,10 @@ pub(crate) fn print(report: &Report, step: &SuppressionReport) {
                 believes.to_owned(),
                 format!("{:.3}", guess.posterior.max()),
                 guess.mean_success.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")),
-                if guess.exact { "exactly" } else { "by sampling" }.to_owned(),
+                match guess.exact {
+                    true => "exactly".to_owned(),
+                    false => format!("by sampling, ± {:.3}", guess.posterior.error),
+                },
             ]);
         }
         say!("{}", table(rows));

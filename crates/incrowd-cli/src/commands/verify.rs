@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use incrowd::{Checked, JoinChecked, Originals};
+use incrowd::{Checked, JoinChecked, Origin, Originals};
 
+use super::suppression_print;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
@@ -76,7 +77,27 @@ fn print_joined(joined: &JoinChecked) {
     }
 }
 
+fn print_origin(origin: &Origin) {
+    say!("\nfor the data owner only\n");
+    match origin.strangers {
+        0 => say!("original every published record comes from it, no two from the same record"),
+        n => say!(
+            "original FAILS   {} published records do not come from it, or come from it twice",
+            thousands(n)
+        ),
+    }
+    if origin.misfits > 0 {
+        say!("original FAILS   the values of {} are not those of its people", groups(origin.misfits));
+    }
+    if let Some(step) = &origin.suppression {
+        suppression_print::print_step(step, 0);
+    }
+}
+
 pub(crate) fn print(checked: &Checked, path: &str) {
+    if checked.origin.is_some() {
+        say!("may be published\n");
+    }
     let verification = &checked.verification;
     say!("table    {path}   {} records in {}", thousands(verification.records), groups(verification.groups));
     for judgement in &verification.judgements {
@@ -106,5 +127,8 @@ pub(crate) fn print(checked: &Checked, path: &str) {
             say!("digest   DIFFERS from the manifest: the table was changed after it was released")
         }
         None => {}
+    }
+    if let Some(origin) = &checked.origin {
+        print_origin(origin);
     }
 }

@@ -7,6 +7,7 @@ mod bad_jobs;
 mod bad_outputs;
 mod bad_requests;
 mod bad_tables;
+mod beside_original;
 mod categories;
 mod demo;
 mod explain;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::room::{Room, SECRET};
 
 /// A table with so many records of each disease; ages and zips repeat, so that rows fold.
-fn table(counts: &[(&str, u64)]) -> String {
+pub(crate) fn table(counts: &[(&str, u64)]) -> String {
     let mut text = "age,zip,disease\n".to_owned();
     let mut person = 0;
     for (disease, records) in counts {
@@ -18,15 +18,16 @@ fn table(counts: &[(&str, u64)]) -> String {
     text
 }
 
-fn room(counts: &[(&str, u64)]) -> Room {
+pub(crate) fn room(counts: &[(&str, u64)]) -> Room {
     let room = Room::new();
     room.write("people.csv", table(counts));
     room
 }
 
 /// The paper's first table, ten times.
-const SKEWED: &[(&str, u64)] = &[("flu", 100), ("cold", 40), ("gout", 20), ("hiv", 10), ("none", 10)];
-const TYPED: &str =
+pub(crate) const SKEWED: &[(&str, u64)] =
+    &[("flu", 100), ("cold", 40), ("gout", 20), ("hiv", 10), ("none", 10)];
+pub(crate) const TYPED: &str =
     "anonymize people.csv --quasi age,zip --sensitive disease --order sorted --suppression-key my.key";
 
 fn made(room: &Room, more: &str) -> BTreeMap<String, u64> {

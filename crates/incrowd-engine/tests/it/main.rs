@@ -11,5 +11,6 @@ mod join;
 mod order;
 mod people;
 mod read_back;
+mod repeats;
 mod survey;
 mod typed;

@@ -1,6 +1,7 @@
 //! Anatomy from a job to two verified tables: the quasi-identifiers with groups (QIT), and how often each sensitive value
 //! occurs in each group (ST). One manifest names both.
 
+mod measure;
 mod tables;
 mod verify;
 
@@ -18,6 +19,7 @@ use crate::pipeline::{Report, target};
 use crate::setup::{self, Setup};
 use crate::suppression;
 
+pub(crate) use measure::measure;
 pub(crate) use verify::{is_anatomy, published, verify};
 
 /// The column that links the two tables.
@@ -55,6 +57,7 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     }
     let st = Pending::create(&second).map_err(|e| e.at("output.path"))?;
 
+    suppression::one_record_each(&setup, &engine, progress)?;
     let folded = engine.fold(&setup.fold_spec(), progress)?;
     let (read, dropped_missing) = (folded.read, folded.dropped_missing);
     let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::{COUNT, GROUP};
 use crate::job::{Job, RoleName};
 use crate::linked;
+use crate::origin;
 use crate::release::{self, Asked, Beside, delimiter};
 use crate::setup;
 use crate::verify::{Checked, named};
@@ -120,7 +121,7 @@ pub(crate) fn published(path: &Path, manifest: &Json, job: &Job, progress: &dyn 
     read(path, manifest, job, progress).map(|linked| linked.linked)
 }
 
-fn read(path: &Path, manifest: &Json, job: &Job, progress: &dyn Progress) -> Result<Linked> {
+pub(super) fn read(path: &Path, manifest: &Json, job: &Job, progress: &dyn Progress) -> Result<Linked> {
     let quasi: Vec<String> = named(job, RoleName::Quasi).into_iter().map(str::to_owned).collect();
     let on = manifest["algorithm"]["on"].as_str().unwrap_or_default();
     let Some(entry) = linked::entry(manifest, "st") else {
@@ -137,6 +138,9 @@ pub(crate) fn verify(path: &Path, manifest: &Json, job: &Job, progress: &dyn Pro
     let on = manifest["algorithm"]["on"].as_str().unwrap_or_default();
     let spec = job.column(on).map(setup::sensitive_spec).unwrap_or_default();
     let missing = job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str);
+    let origin = (!job.original.is_empty())
+        .then(|| origin::compare_linked(job, manifest, &both.quasi, &both.linked, progress))
+        .transpose()?;
     let verification = judge(&promises, both.linked, &spec, missing, progress)?;
     let stated = |content: &str| linked::entry(manifest, content).and_then(|entry| entry["digest"].as_str());
     let matches = stated("qit") == Some(&both.digests.0) && stated("st") == Some(&both.digests.1);
@@ -146,5 +150,6 @@ pub(crate) fn verify(path: &Path, manifest: &Json, job: &Job, progress: &dyn Pro
         digest_matches: Some(matches),
         identifiers: Vec::new(),
         joined: None,
+        origin,
     })
 }

@@ -1,5 +1,6 @@
 //! Attacking a published table: what would an adversary learn?
 
+mod anatomy;
 mod joined;
 mod private;
 mod report;
@@ -93,20 +94,11 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
         let quasi = (quasi.as_slice(), sensitive.as_slice());
         return joined::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
     }
-    let anatomy = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest));
-    let (release, quasi) = match anatomy {
-        // Two linked tables are one: the group is all that links a person with a value.
-        Some(_) if joins => {
-            return Err(Error::job(
-                "two linked tables have exact quasi-identifiers: whoever has another table finds everybody",
-            )
-            .help("attack them without --population, --external and --second"));
-        }
-        Some(manifest) => {
-            (crate::anatomy::published(path, manifest, &job, progress)?, vec![crate::anatomy::GROUP])
-        }
-        None => (reading.release(path, &quasi, &sensitive, manifest.is_some())?, quasi),
-    };
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest)) {
+        let quasi = (quasi.as_slice(), sensitive.as_slice());
+        return anatomy::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
+    }
+    let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
     let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
     let population = job
         .population

@@ -67,5 +67,5 @@ pub(crate) fn measure(
             .help("publish a sensitive column, so that its table tells"));
         }
     };
-    Ok(Measurement { tally, utility })
+    Ok(Measurement { tally, utility, owner_only: false })
 }

@@ -145,7 +145,8 @@ pub(crate) fn verify(
     let stated = manifest.and_then(|m| m["digest"].as_str());
     let digest_matches = stated.map(|stated| stated == tables.digest);
     let verification = judged.verification;
-    Ok(Checked { verification, digest: tables.digest, digest_matches, identifiers, joined: Some(joined) })
+    let joined = Some(joined);
+    Ok(Checked { verification, digest: tables.digest, digest_matches, identifiers, joined, origin: None })
 }
 
 /// The columns of the table of sensitive values beside the label.

@@ -3,22 +3,24 @@
 //! The step acts on the folded table. What is withheld is gone before any column is encoded, so that nothing made later bears
 //! a trace of it. The draws follow from a secret key ([`key`]), and what was released before is noted ([`ledger`]).
 
+mod judge;
 mod key;
 mod ledger;
+mod people;
 mod report;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incrowd_audit::eligibility::{Mechanism, check};
 use incrowd_core::{Error, Folded, Progress, Result, Role, Schema, SensitiveSpec, Value, Values, Withheld};
 use incrowd_recode::suppress::Suppressed;
-use incrowd_recode::suppression::{Cut, Secret, Step, Way, records};
+use incrowd_recode::suppression::{Cut, Secret, Step, records};
 use serde_json::{Value as Json, json};
 
 use crate::job::{Job, ModelJob, SuppressionJob};
 use crate::setup::{Setup, as_published};
+pub(crate) use judge::beside;
 use ledger::{Before, Ledger};
+pub(crate) use people::one_record_each;
 pub use report::{Guess, SuppressionReport};
 
 /// A step and the column it is about.
@@ -260,89 +262,6 @@ impl Held {
     /// How many records were withheld.
     pub(crate) fn total(&self) -> u64 {
         self.withheld.as_ref().map_or(0, Withheld::total)
-    }
-
-    /// Checks what was written, a table as read back, against what was to be written.
-    pub(crate) fn judge(&self, setup: &Setup, release: &Folded, missing: &str) -> Result<SuppressionReport> {
-        let (_, spec) = sensitive(&setup.schema, &self.planned.on)?;
-        let column = release
-            .column(&self.planned.on)
-            .ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
-        let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
-        let (values, counts) = counted(release, column, &plain, Some(missing));
-        const MISSING: &str = "\u{0}missing";
-        let name = |name: &'_ Option<String>| name.clone().unwrap_or_else(|| MISSING.to_owned());
-        let named = |names: &[Option<String>], counts: &[u64]| -> Vec<(String, u64)> {
-            names.iter().map(name).zip(counts.iter().copied()).collect()
-        };
-        let (before, after) = (named(&self.names, &self.counts), named(&values.names, &counts));
-        let table: BTreeMap<&str, u64> = before.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-        let published: BTreeMap<&str, u64> = after.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-        let rule = self.planned.step.rule;
-        let used = self.cut.used.unwrap_or(rule.way);
-        let mechanism = Mechanism::named(report::name_of(used), rule.l, rule.complete_level)
-            .ok_or_else(|| Error::bug("nobody knows how records were withheld"))?;
-        let checks = check(mechanism, &table, &published);
-        if !checks.holds() {
-            return Err(Error::bug(
-                "what was written is not what the suppression step leaves: it was not put in place",
-            ));
-        }
-        let left: Vec<u64> = table.keys().map(|value| published.get(value).copied().unwrap_or(0)).collect();
-        let base: Vec<u64> = table.values().copied().collect();
-        let adversary =
-            if self.cut.used.is_some() { report::guesses(mechanism, &base, &left) } else { Vec::new() };
-        let by_value = table
-            .iter()
-            .map(|(value, all)| ((*value).to_owned(), *all, published.get(value).copied().unwrap_or(0)));
-        let by_value = by_value.collect();
-        let mut report = SuppressionReport {
-            name: self.planned.step.card.name,
-            l: rule.l,
-            on: self.planned.on.clone(),
-            used: self.cut.used.map(report::name_of),
-            records: self.counts.iter().sum(),
-            values: self.counts.len() as u64,
-            violating: self.cut.violating as u64,
-            tied: self.cut.tied as u64,
-            withheld: self.total(),
-            checks,
-            adversary,
-            test: self.test,
-            notes: self.notes.clone(),
-            counts: report::Counts(by_value),
-        };
-        self.advise(&mut report);
-        Ok(report)
-    }
-
-    fn advise(&self, report: &mut SuppressionReport) {
-        let limit = self.planned.step.params.optional_number("posterior_limit").unwrap_or(report.target());
-        let worst = report.adversary.iter().filter(|g| g.prior != "multinomial").map(|g| g.posterior.max());
-        let worst = worst.fold(0.0, f64::max);
-        if worst > limit + 1e-9 && report.used == Some(report::name_of(Way::Random)) {
-            report.notes.push(format!(
-                "an adversary names the dominant value with a chance of {worst:.3}, more than {limit:.3}: safe-d would do better. \
-                 Choose it for tables like this one, not for this draw: a choice made after the draw tells about it"
-            ));
-        }
-        if report.tied > 1 && report.used == Some(report::name_of(Way::Random)) {
-            report.notes.push(format!(
-                "{} values share the greatest count; the dominant one was drawn among them",
-                report.tied
-            ));
-        }
-        if report.used == Some(report::name_of(Way::Unsafe)) {
-            report
-                .notes
-                .push("unsafe-d is a lower bound, not a protection: do not publish this release".to_owned());
-        }
-        if self.again {
-            report.notes.push(
-                "made although the ledger may know of another release of this table; logged as such"
-                    .to_owned(),
-            );
-        }
     }
 
     /// Notes the release in the ledger, before it is put in place: rather a release too many there than one too few.

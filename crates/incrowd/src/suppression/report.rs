@@ -74,7 +74,7 @@ pub(super) fn name_of(way: Way) -> &'static str {
     }
 }
 
-/// The seed of the sampled adversary; a chain from another one says nearly the same.
+/// The seed of the sampled adversary; another one says the same within the standard error.
 const SEED: u64 = 1;
 
 /// The adversaries of a release, if records were withheld: `base` and `left` are the counts before and after, by value.
@@ -110,6 +110,7 @@ impl SuppressionReport {
                 "prior": guess.prior,
                 "greatest_posterior": guess.posterior.max(),
                 "exact": guess.exact,
+                "standard_error": guess.posterior.error,
                 "by_count": by_count.collect::<Vec<_>>(),
                 "mean_success_over_draws": guess.mean_success,
             })

@@ -98,7 +98,7 @@ impl Flat {
             }
             from = to;
         }
-        sum
+        sum / comparison.copies as f64
     }
 }
 

@@ -1,0 +1,52 @@
+//! The experiments of `xu2010`: how much each method withholds on Zipf tables and on samples of Adult, next to what the paper
+//! states; what an adversary learns; and what the step costs in time.
+
+mod adult;
+mod adversary;
+mod rates;
+mod speed;
+mod zipf;
+
+use std::path::PathBuf;
+
+pub(crate) use speed::task;
+
+/// What to run.
+pub(crate) struct Options {
+    samples: u32,
+    rows: u64,
+    rounds: usize,
+    dir: PathBuf,
+    svg: Option<PathBuf>,
+    data: PathBuf,
+}
+
+impl Options {
+    pub(crate) fn new(option: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
+        let number = |name: &str, usual: u64| {
+            option(name).map_or(Ok(usual), |n| n.parse().map_err(|_| format!("{name} takes a number")))
+        };
+        let data = option("--data")
+            .map(PathBuf::from)
+            .or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
+        Ok(Options {
+            samples: number("--samples", 3_000)? as u32,
+            rows: number("--rows", 0)?,
+            rounds: number("--rounds", 3)? as usize,
+            dir: option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from),
+            svg: option("--svg").map(PathBuf::from),
+            data: data.unwrap_or_else(|| PathBuf::from("../shared/data")),
+        })
+    }
+}
+
+/// Prints everything; with a directory for plots, writes them there.
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    zipf::examples();
+    zipf::by_alpha(options)?;
+    zipf::by_l(options)?;
+    adult::samples(options)?;
+    adversary::posteriors();
+    adversary::again();
+    if options.rows > 0 { speed::compare(options) } else { Ok(()) }
+}

@@ -1,0 +1,46 @@
+//! People with several records are found as a table of everybody's names would find them.
+
+use std::collections::BTreeMap;
+
+use incrowd_core::Silent;
+use incrowd_engine::{Embedded, FoldSpec, Options};
+
+/// Several chunks, read by several threads; names that are one in two columns only, missing ones, and records that are dropped.
+#[test]
+fn people_with_several_records_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.csv");
+    let mut text = String::from("first,age,last,disease\n");
+    let mut people: BTreeMap<(String, String), [u64; 2]> = BTreeMap::new();
+    for i in 0..60_000u64 {
+        let name = |n: u64| {
+            if n.is_multiple_of(19) {
+                "?".to_owned()
+            } else {
+                format!("{}{}", "n".repeat((n % 7) as usize), n)
+            }
+        };
+        let (first, last) = (name(i * i % 3_001), name(i * 7 % 2_003));
+        let disease = if i.is_multiple_of(5) { "" } else { "flu" };
+        text += &format!("{first},{},{last},{disease}\n", i % 90);
+        if (first.as_str(), last.as_str()) != ("?", "?") {
+            let own = people.entry((first, last)).or_default();
+            own[0] += 1;
+            own[1] += u64::from(!disease.is_empty());
+        }
+    }
+    std::fs::write(&path, &text).unwrap();
+    let engine = Embedded::open(&[path], &Options::default()).unwrap();
+    let names = ["first".to_owned(), "last".to_owned()];
+    for (which, drop_missing) in [(0, false), (1, true)] {
+        let spec = FoldSpec {
+            columns: vec!["age".to_owned(), "disease".to_owned()],
+            missing: vec![String::new(), "?".to_owned()],
+            drop_missing,
+            replay: false,
+        };
+        let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
+        assert!(want > 1_000);
+        assert_eq!(engine.repeats(&names, &spec, &Silent).unwrap(), want);
+    }
+}

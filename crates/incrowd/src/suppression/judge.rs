@@ -1,0 +1,162 @@
+//! Whether a release is what the step leaves of its table: asked of the bytes that are about to be published, and by the owner
+//! of the table at any time later.
+
+use std::collections::BTreeMap;
+
+use incrowd_audit::eligibility::{Mechanism, check};
+use incrowd_core::{Error, Folded, Result, SensitiveSpec, Value, Values};
+use incrowd_recode::suppression::{SUPPRESSIONS, Step, Way};
+use serde_json::Value as Json;
+
+use super::report::{self, SuppressionReport};
+use super::{Held, Planned, counted, rule_draws, sensitive};
+use crate::setup::Setup;
+
+/// The values of a column, and how many records have each.
+type Counted = (Vec<Option<String>>, Vec<u64>);
+
+impl Held {
+    /// Checks what was written, a table as read back, against what was to be written.
+    pub(crate) fn judge(&self, setup: &Setup, release: &Folded, missing: &str) -> Result<SuppressionReport> {
+        let (_, spec) = sensitive(&setup.schema, &self.planned.on)?;
+        let after = published(release, &self.planned.on, spec, missing)?;
+        let before = (self.names.clone(), self.counts.clone());
+        let mut report = compared(&self.planned, self.cut.used, &before, &after)?;
+        if !report.checks.holds() {
+            return Err(Error::bug(
+                "what was written is not what the suppression step leaves: it was not put in place",
+            ));
+        }
+        report.test = self.test;
+        let advice = std::mem::replace(&mut report.notes, self.notes.clone());
+        report.notes.extend(advice);
+        if self.again {
+            report.notes.push(
+                "made although the ledger may know of another release of this table; logged as such"
+                    .to_owned(),
+            );
+        }
+        Ok(report)
+    }
+}
+
+/// What the manifest of a release says was done, compared with the table the release was made from: `table` has the values as
+/// they are published.
+pub(crate) fn beside(
+    told: &Json,
+    table: (&Folded, usize),
+    release: &Folded,
+    spec: &SensitiveSpec,
+    missing: &str,
+) -> Result<SuppressionReport> {
+    let planned = told_by(told)?;
+    let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
+    let (values, counts) = counted(table.0, table.1, &plain, None);
+    let rule = planned.step.rule;
+    let mut sorted = counts.clone();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let possible = rule.feasible(&counts).is_ok();
+    let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.settled(&sorted));
+    let after = published(release, &planned.on, spec, missing)?;
+    let mut report = compared(&planned, used, &(values.names, counts), &after)?;
+    report.test = told["test"] == true;
+    Ok(report)
+}
+
+/// The step a manifest tells of.
+fn told_by(told: &Json) -> Result<Planned> {
+    let unknown = || Error::input("the manifest names a suppression this version does not know");
+    let name = told["name"].as_str().unwrap_or_default();
+    let card = SUPPRESSIONS.iter().find(|card| card.name == name).ok_or_else(unknown)?;
+    let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let given = card.params.iter().filter_map(|param| Some((param, told.get(param.name)?)));
+    let given =
+        given.map(|(param, value)| (param.name.to_owned(), Value::from_word(&word(value), param.kind)));
+    let step = Step::new(name, given.collect::<Vec<_>>())?;
+    Ok(Planned { step, on: told["on"].as_str().unwrap_or_default().to_owned() })
+}
+
+/// The values of a release: what stands there is what counts.
+fn published(release: &Folded, on: &str, spec: &SensitiveSpec, missing: &str) -> Result<Counted> {
+    let column = release.column(on).ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
+    let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
+    let (Values { names, .. }, counts) = counted(release, column, &plain, Some(missing));
+    Ok((names, counts))
+}
+
+fn compared(
+    planned: &Planned,
+    used: Option<Way>,
+    before: &Counted,
+    after: &Counted,
+) -> Result<SuppressionReport> {
+    const MISSING: &str = "\u{0}missing";
+    let by_text = |counted: &Counted| -> BTreeMap<String, u64> {
+        let names = counted.0.iter().map(|name| name.clone().unwrap_or_else(|| MISSING.to_owned()));
+        names.zip(counted.1.iter().copied()).collect()
+    };
+    let (before, after) = (by_text(before), by_text(after));
+    fn of(counts: &BTreeMap<String, u64>) -> BTreeMap<&str, u64> {
+        counts.iter().map(|(name, n)| (name.as_str(), *n)).collect()
+    }
+    let (table, published) = (of(&before), of(&after));
+    let rule = planned.step.rule;
+    let mechanism = Mechanism::named(report::name_of(used.unwrap_or(rule.way)), rule.l, rule.complete_level)
+        .ok_or_else(|| Error::bug("nobody knows how records were withheld"))?;
+    let checks = check(mechanism, &table, &published);
+    let left: Vec<u64> = table.keys().map(|value| published.get(value).copied().unwrap_or(0)).collect();
+    let base: Vec<u64> = table.values().copied().collect();
+    let adversary = match used {
+        Some(_) if checks.holds() => {
+            // What anybody believes is about the method the release names, not about what it came to.
+            let known = Mechanism::named(planned.step.card.name, rule.l, rule.complete_level);
+            report::guesses(known.unwrap_or(mechanism), &base, &left)
+        }
+        _ => Vec::new(),
+    };
+    let by_value = table
+        .iter()
+        .map(|(value, all)| ((*value).to_owned(), *all, published.get(value).copied().unwrap_or(0)));
+    let most = base.iter().copied().max().unwrap_or(0);
+    let mut report = SuppressionReport {
+        name: planned.step.card.name,
+        l: rule.l,
+        on: planned.on.clone(),
+        used: used.map(report::name_of),
+        records: base.iter().sum(),
+        values: base.len() as u64,
+        violating: checks.violating,
+        tied: base.iter().filter(|&&count| count == most).count() as u64,
+        withheld: base.iter().sum::<u64>().saturating_sub(published.values().sum()),
+        checks,
+        adversary,
+        test: false,
+        notes: Vec::new(),
+        counts: report::Counts(by_value.collect()),
+    };
+    advise(planned, &mut report);
+    Ok(report)
+}
+
+fn advise(planned: &Planned, report: &mut SuppressionReport) {
+    let limit = planned.step.params.optional_number("posterior_limit").unwrap_or(report.target());
+    let worst = report.adversary.iter().filter(|g| g.prior != "multinomial").map(|g| g.posterior.max());
+    let worst = worst.fold(0.0, f64::max);
+    if worst > limit + 1e-9 && report.used == Some(report::name_of(Way::Random)) {
+        report.notes.push(format!(
+            "an adversary names the dominant value with a chance of {worst:.3}, more than {limit:.3}: safe-d would do better. \
+             Choose it for tables like this one, not for this draw: a choice made after the draw tells about it"
+        ));
+    }
+    if report.tied > 1 && report.used == Some(report::name_of(Way::Random)) {
+        report.notes.push(format!(
+            "{} values share the greatest count; the dominant one was drawn among them",
+            report.tied
+        ));
+    }
+    if report.used == Some(report::name_of(Way::Unsafe)) {
+        report
+            .notes
+            .push("unsafe-d is a lower bound, not a protection: do not publish this release".to_owned());
+    }
+}

@@ -1,0 +1,27 @@
+//! One record is one person: what is counted are people.
+//!
+//! Paper: `xu2010`, Section 2: each record of the table belongs to a distinct individual. A person with several records would
+//! count several times, and somebody who is withheld might be published all the same.
+
+use incrowd_core::{Error, Progress, Result, Role};
+use incrowd_engine::Embedded;
+
+use crate::setup::Setup;
+
+/// Refuses a table whose identifiers show that somebody has several records. Where no column names people nothing shows it.
+pub(crate) fn one_record_each(setup: &Setup, engine: &Embedded, progress: &dyn Progress) -> Result<()> {
+    let names = setup.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
+    let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let repeats = engine.repeats(&names, &setup.fold_spec(), progress)?;
+    if repeats == 0 {
+        return Ok(());
+    }
+    let (columns, records) = (names.join("` and `"), if repeats == 1 { "record is" } else { "records are" });
+    Err(Error::input(format!(
+        "{repeats} {records} of people who have another one, going by `{columns}`: counts of values must be counts of people"
+    ))
+    .help("keep one record of each person; if the column does not name people, give it the role drop"))
+}
