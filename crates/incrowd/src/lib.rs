@@ -31,6 +31,7 @@ pub mod profile;
 mod anatomy;
 mod attack;
 mod batches;
+mod compare;
 mod expansion;
 mod external;
 mod grid;
@@ -40,6 +41,7 @@ mod measure;
 mod outliers;
 mod pipeline;
 mod release;
+mod report;
 mod search;
 mod setup;
 mod suppression;
@@ -48,6 +50,9 @@ mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
+pub use compare::{
+    CompareRequest, Comparison, ComparisonResult, ComparisonScores, RULE as COMPARISON_RULE, compare,
+};
 pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
@@ -60,6 +65,7 @@ pub use measure::{Measurement, measure, measure_utility};
 pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
+pub use report::{Pages, ReportRequest, report};
 pub use setup::{Setup, column_counts, column_values};
 pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};

@@ -3,6 +3,7 @@
 pub(crate) mod anonymize;
 pub(crate) mod attack;
 pub(crate) mod batches;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod expansion_print;
@@ -13,6 +14,7 @@ mod join_print;
 pub(crate) mod measure;
 pub(crate) mod measure_print;
 pub(crate) mod profile;
+pub(crate) mod report;
 mod search_print;
 mod suppression_print;
 mod trials_print;
