@@ -46,12 +46,11 @@ pub(crate) fn render(data: &Public) -> String {
 fn first(data: &Public) -> Markup {
     let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
     let all = data.promises.len();
-    let (class, verdict) = match data.holds {
-        true => (
-            "verdict good",
-            if all == 1 { "The promise holds".to_owned() } else { format!("All {all} promises hold") },
-        ),
-        false => ("verdict bad", format!("Not as promised: {kept} of {all} promises hold")),
+    let (class, verdict) = match (data.holds, all) {
+        (true, 1) => ("verdict good", "The promise holds".to_owned()),
+        (true, 2) => ("verdict good", "Both promises hold".to_owned()),
+        (true, all) => ("verdict good", format!("All {all} promises hold")),
+        (false, all) => ("verdict bad", format!("Not as promised: {kept} of {all} promises hold")),
     };
     let average = data.records as f64 / data.groups.max(1) as f64;
     let mut boxes = vec![

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{Anchor, Area, Drawn, INK, MUTED, RULE, Series, fitted, legend, svg, write};
+use super::{Anchor, Area, Drawn, INK, MUTED, RULE, Series, fitted, legend, points, svg, write};
 use crate::format::compact;
 
 /// Bars side by side, one of each series for every label.
@@ -78,7 +78,7 @@ pub(super) fn frame(
         .y_labels(5)
         .y_max_light_lines(1)
         .y_label_formatter(&|value| compact(*value))
-        .label_style(TextStyle::from(("sans-serif", 13).into_font()).color(&MUTED))
+        .label_style(TextStyle::from(("sans-serif", points(13)).into_font()).color(&MUTED))
         .axis_style(TRANSPARENT)
         .bold_line_style(RULE)
         .light_line_style(TRANSPARENT)

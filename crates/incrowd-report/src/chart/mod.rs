@@ -119,6 +119,11 @@ pub(crate) enum Anchor {
     Right,
 }
 
+/// Plotters takes a size for the height of a line and writes a font that is smaller by this factor.
+pub(crate) fn points(size: u32) -> f64 {
+    f64::from(size) * 1.24
+}
+
 /// Writes a text.
 pub(crate) fn write(
     area: &Area<'_>,
@@ -133,7 +138,7 @@ pub(crate) fn write(
         Anchor::Middle => HPos::Center,
         Anchor::Right => HPos::Right,
     };
-    let style = TextStyle::from(("sans-serif", size).into_font())
+    let style = TextStyle::from(("sans-serif", points(size)).into_font())
         .color(&colour)
         .pos(Pos::new(horizontal, VPos::Center));
     area.draw_text(text, &style, at)

@@ -4,7 +4,7 @@ use incrowd_audit::attack::{Card, Finding, Published, Scene};
 use incrowd_core::{ColumnSpec, Folded, Progress, Result};
 use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
 
-use super::public::{beside_original, of_finding, title};
+use super::public::{beside_original, of_finding, signs, title};
 use super::settings::commands;
 use super::{Found, shapes};
 use crate::job::RoleName;
@@ -114,12 +114,11 @@ fn attacked(
 fn risk(before: &Finding, after: &Finding) -> Risk {
     let share = |people: u64, of: u64| if of == 0 { 0.0 } else { people as f64 / of as f64 };
     let bands = before.bands.iter().zip(&after.bands);
-    let bands =
-        bands.map(|(b, a)| (b.label.to_owned(), share(b.people, before.of), share(a.people, after.of)));
+    let bands = bands.map(|(b, a)| (signs(b.label), share(b.people, before.of), share(a.people, after.of)));
     Risk {
         title: title(after),
         measures: after.measures.to_owned(),
-        alarm: after.alarm.clone(),
+        alarm: signs(&after.alarm),
         bands: bands.collect(),
         worst: (before.worst, after.worst),
         average: (before.average, after.average),

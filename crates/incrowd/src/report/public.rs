@@ -104,10 +104,15 @@ pub(super) fn of_finding(finding: &Finding) -> Attack {
         at_risk: finding.at_risk,
         of: finding.of,
         people: finding.people.to_owned(),
-        alarm: finding.alarm.clone(),
-        bands: finding.bands.iter().map(|band| (band.label.to_owned(), band.people)).collect(),
+        alarm: signs(&finding.alarm),
+        bands: finding.bands.iter().map(|band| (signs(band.label), band.people)).collect(),
         notes: finding.notes.clone(),
     }
+}
+
+/// Comparisons as they are printed.
+pub(super) fn signs(text: &str) -> String {
+    text.replace("<=", "≤").replace(">=", "≥")
 }
 
 /// How many sizes are shown one by one before they are put together.

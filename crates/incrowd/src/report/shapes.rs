@@ -67,7 +67,9 @@ impl Bins {
 
 /// A column before and after.
 pub(super) fn of_marginal(marginal: &Marginal) -> Shape {
-    let (numbers, others): (Vec<_>, Vec<_>) = marginal.values.iter().partition(|v| v.number.is_some());
+    // A hierarchy may have leaves that nobody has.
+    let had = marginal.values.iter().filter(|v| v.original > 0.0 || v.release > 0.0);
+    let (numbers, others): (Vec<_>, Vec<_>) = had.partition(|v| v.number.is_some());
     let (column, role) = (marginal.column.clone(), role_of(marginal.part).to_owned());
     // Text that happens to hold a number, or a kept missing value, is no reason to draw names or bins.
     if numbers.len() > NAMES && others.len() <= 1 {
