@@ -102,8 +102,9 @@ fn plots(data: &Compared) -> Markup {
     let attribute = data.configurations.iter().any(|c| c.point.is_some_and(|p| p.1.is_some()));
     html! {
         p {
-            "Both axes: the lower, the better. Filled points are on the front: no other configuration is at least as good in
-            everything and better in something. The circle marks the choice."
+            "Both axes: the lower, the better. The line is the edge of what can be had on the two axes shown. Filled points are on
+            the front: no other configuration is at least as good in everything and better in something. The circle marks the
+            choice."
         }
         (scatter(data, "Being found", "worst risk of being found: 1 / smallest group", |p| Some(p.0)))
         @if attribute {
@@ -145,7 +146,7 @@ fn scatter(
         texts: 2,
     };
     let chart = Scatter { kinds, points, across: across.to_owned(), upwards: data.loss.clone() };
-    let says = "Every configuration as a point: its risk from left to right, its loss upwards. The line joins the front.";
+    let says = "Every configuration as a point: its risk from left to right, its loss upwards. A line runs along the best.";
     figure(title, "", &chart.svg(title, says), &table)
 }
 

@@ -27,6 +27,10 @@ pub(crate) fn decimals(x: f64, places: usize) -> String {
     if x > 0.0 && x < least / 2.0 {
         return format!("< {least:.places$}");
     }
+    if x.abs() >= 1000.0 && x.abs() < 1e15 {
+        let tenths = (x.abs() * 10.0).round() as u64;
+        return format!("{}{}.{}", if x < 0.0 { "−" } else { "" }, thousands(tenths / 10), tenths % 10);
+    }
     format!("{x:.places$}").replace('-', "−")
 }
 
@@ -68,6 +72,8 @@ mod tests {
         assert_eq!(decimals(0.18349, 3), "0.183");
         assert_eq!(decimals(45222.0, 3), "45,222");
         assert_eq!(decimals(0.0001, 3), "< 0.001");
+        assert_eq!(decimals(40861.84, 4), "40,861.8");
+        assert_eq!(decimals(-1.5, 1), "−1.5");
         assert_eq!(percent(0.5), "50 %");
         assert_eq!(compact(12_500.0), "12.5K");
         assert_eq!(compact(3_000_000.0), "3M");

@@ -56,7 +56,10 @@ impl Bars {
         let every = (longest / pixels.max(1) + 1).max(1) as usize;
         for (i, label) in self.labels.iter().enumerate().step_by(every) {
             let (x, y) = chart.backend_coord(&(i as f64 + 0.5, 0.0));
-            write(area, &fitted(label, pixels * every as i32), (x, y + 14), 13, INK, Anchor::Middle)?;
+            let label = fitted(label, pixels * every as i32 + 8);
+            // The last label must not run over the edge.
+            let x = x.min(WIDTH as i32 - 4 - label.chars().count() as i32 * 4);
+            write(area, &label, (x, y + 14), 13, INK, Anchor::Middle)?;
         }
         let middle = (WIDTH as i32 + 52) / 2;
         write(area, &self.across, (middle, HEIGHT as i32 - 10), 13, MUTED, Anchor::Middle)

@@ -157,5 +157,5 @@ pub(crate) fn legend(area: &Area<'_>, series: &[(&str, RGBColor)], (left, top): 
 
 /// A label that fits into so many pixels.
 pub(crate) fn fitted(text: &str, pixels: i32) -> String {
-    short(text, (pixels / 7).max(3) as usize)
+    short(text, (pixels / 8).max(3) as usize)
 }

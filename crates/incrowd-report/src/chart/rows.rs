@@ -16,11 +16,16 @@ pub(crate) struct Rows {
 }
 
 const WIDTH: i32 = 720;
-const LABELS: i32 = 200;
 const NUMBERS: i32 = 74;
 const TOP: i32 = 30;
 
 impl Rows {
+    /// How much room the names take: what the longest needs, but not more than leaves the bars some.
+    fn room_for_labels(&self) -> i32 {
+        let longest = self.labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) as i32;
+        (longest * 8 + 18).clamp(120, 400)
+    }
+
     fn line(&self) -> i32 {
         if self.series.len() > 1 { 15 * self.series.len() as i32 + 10 } else { 26 }
     }
@@ -32,30 +37,34 @@ impl Rows {
     }
 
     fn draw(&self, area: &Area<'_>, top: i32) -> Drawn {
+        let left = self.room_for_labels();
         let all = self.series.iter().flat_map(|s| &s.values).copied().filter(|v| v.is_finite());
         let most = self.whole.unwrap_or_else(|| all.fold(0.0, f64::max)).max(f64::MIN_POSITIVE);
-        let room = f64::from(WIDTH - LABELS - NUMBERS);
+        let room = f64::from(WIDTH - left - NUMBERS);
         if self.series.len() > 1 {
             let names: Vec<(&str, RGBColor)> =
                 self.series.iter().map(|s| (s.name.as_str(), s.colour)).collect();
-            legend(area, &names, (LABELS, 12))?;
+            legend(area, &names, (left, 12))?;
         }
         let thick = if self.series.len() > 1 { 12 } else { 16 };
         for (i, label) in self.labels.iter().enumerate() {
             let y = top + self.line() * i as i32;
             let middle = y + self.line() / 2;
-            write(area, &fitted(label, LABELS - 12), (LABELS - 10, middle), 14, INK, Anchor::Right)?;
+            write(area, &fitted(label, left - 14), (left - 10, middle), 14, INK, Anchor::Right)?;
             let bars = self.series.len() as i32 * (thick + 2) - 2;
             for (s, series) in self.series.iter().enumerate() {
                 let value = series.values.get(i).copied().unwrap_or(0.0);
                 let from = middle - bars / 2 + s as i32 * (thick + 2);
                 let share = if value.is_finite() { (value / most).clamp(0.0, 1.0) } else { 1.0 };
-                let to = LABELS + (room * share).round() as i32;
-                let rail = [(LABELS, from + thick / 2), (WIDTH - NUMBERS, from + thick / 2)];
-                area.draw(&PathElement::new(rail.to_vec(), RULE))?;
+                let to = left + (room * share).round() as i32;
+                let rail = [(left, from + thick / 2), (WIDTH - NUMBERS, from + thick / 2)];
+                // A rail shows where the bar would end if it took everything.
+                if self.whole.is_some() {
+                    area.draw(&PathElement::new(rail.to_vec(), RULE))?;
+                }
                 if value > 0.0 {
-                    let end = (to.max(LABELS + 1), from + thick);
-                    area.draw(&Rectangle::new([(LABELS, from), end], series.colour.filled()))?;
+                    let end = (to.max(left + 1), from + thick);
+                    area.draw(&Rectangle::new([(left, from), end], series.colour.filled()))?;
                 }
                 let number = (self.show)(value);
                 write(area, &number, (WIDTH - 2, from + thick / 2), 13, MUTED, Anchor::Right)?;

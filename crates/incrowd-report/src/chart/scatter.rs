@@ -1,8 +1,8 @@
-//! Points by what they risk and what they cost; those that nothing beats in both are joined by a line.
+//! Points by what they risk and what they cost; a line runs along those that nothing beats in both.
 
 use plotters::prelude::*;
 
-use super::{Anchor, Area, Drawn, INK, KINDS, MUTED, RULE, legend, svg, write};
+use super::{Anchor, Area, Drawn, INK, KINDS, MUTED, RULE, svg, write};
 use crate::format::decimals;
 
 /// One configuration.
@@ -12,7 +12,7 @@ pub(crate) struct Point {
     pub(crate) y: f64,
     /// Which of the kinds it is.
     pub(crate) kind: usize,
-    /// Whether nothing beats it in both.
+    /// Whether nothing beats it in everything that is kept small, shown here or not.
     pub(crate) front: bool,
     /// Whether it is the one to choose.
     pub(crate) chosen: bool,
@@ -88,6 +88,19 @@ impl Scatter {
         svg(SIZE, title, description, |area| self.draw(area))
     }
 
+    /// The points that no other beats on the two axes, from the left.
+    fn edge(&self) -> Vec<(f64, f64)> {
+        let mut points: Vec<(f64, f64)> = self.points.iter().map(|p| (p.x, p.y)).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let mut least = f64::INFINITY;
+        points.retain(|&(_, y)| {
+            let better = y < least;
+            least = least.min(y);
+            better
+        });
+        points
+    }
+
     fn draw(&self, area: &Area<'_>) -> Drawn {
         let x = Scale::new(self.points.iter().map(|p| p.x), (LEFT, RIGHT));
         let y = Scale::new(self.points.iter().map(|p| p.y), (BOTTOM, TOP));
@@ -101,11 +114,16 @@ impl Scatter {
             area.draw(&PathElement::new(vec![(at, TOP), (at, BOTTOM)], RULE))?;
             write(area, &tick(value), (at, BOTTOM + 16), 13, MUTED, Anchor::Middle)?;
         }
-        let mut front: Vec<&Point> = self.points.iter().filter(|p| p.front).collect();
-        front.sort_by(|a, b| a.x.total_cmp(&b.x).then(b.y.total_cmp(&a.y)));
-        let line: Vec<(i32, i32)> = front.iter().map(|p| (x.at(p.x), y.at(p.y))).collect();
+        // The edge of what can be had on these two axes: nothing lies below and to the left of it.
+        let mut line: Vec<(i32, i32)> = Vec::new();
+        for (px, py) in self.edge() {
+            if let Some(&(_, before)) = line.last() {
+                line.push((x.at(px), before));
+            }
+            line.push((x.at(px), y.at(py)));
+        }
         if line.len() > 1 {
-            area.draw(&PathElement::new(line, INK.stroke_width(1)))?;
+            area.draw(&PathElement::new(line, MUTED.stroke_width(1)))?;
         }
         for point in &self.points {
             mark(area, (x.at(point.x), y.at(point.y)), point)?;
@@ -114,9 +132,12 @@ impl Scatter {
             let at = (x.at(chosen.x), y.at(chosen.y));
             area.draw(&Circle::new(at, 12, INK.stroke_width(2)))?;
         }
-        let kinds: Vec<(&str, RGBColor)> =
-            self.kinds.iter().enumerate().map(|(i, k)| (k.as_str(), KINDS[i % KINDS.len()])).collect();
-        legend(area, &kinds, (LEFT, 12))?;
+        let mut left = LEFT;
+        for (kind, name) in self.kinds.iter().enumerate() {
+            mark(area, (left + 6, 12), &Point { x: 0.0, y: 0.0, kind, front: true, chosen: false })?;
+            write(area, name, (left + 18, 12), 14, INK, Anchor::Left)?;
+            left += 40 + name.chars().count() as i32 * 8;
+        }
         write(area, &self.upwards, (6, 38), 13, MUTED, Anchor::Left)?;
         write(area, &self.across, ((LEFT + RIGHT) / 2, SIZE.1 as i32 - 12), 13, MUTED, Anchor::Middle)
     }
@@ -143,6 +164,16 @@ fn mark(area: &Area<'_>, (x, y): (i32, i32), point: &Point) -> Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_edge_falls_from_left_to_right() {
+        let point = |(x, y): (f64, f64)| Point { x, y, kind: 0, front: false, chosen: false };
+        let points =
+            [(0.1, 0.9), (0.2, 0.95), (0.3, 0.4), (0.3, 0.5), (0.6, 0.4), (0.7, 0.1)].map(point).to_vec();
+        let scatter =
+            Scatter { kinds: vec!["a".into()], points, across: String::new(), upwards: String::new() };
+        assert_eq!(scatter.edge(), [(0.1, 0.9), (0.3, 0.4), (0.7, 0.1)]);
+    }
 
     #[test]
     fn ticks_are_round_and_inside() {

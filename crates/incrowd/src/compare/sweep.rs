@@ -101,8 +101,13 @@ fn with_k(set: &[ModelJob], k: u64) -> Vec<ModelJob> {
     models
 }
 
+/// The models with what was said of them; what they are by default is not said again.
 fn models_title(models: &[ModelJob], sensitive: &[&str]) -> Result<String> {
-    let title = |m: &ModelJob| Promise::about(&m.name, m.params.clone(), sensitive).map(|p| p.title());
+    let title = |m: &ModelJob| {
+        Promise::about(&m.name, m.params.clone(), sensitive)?;
+        let params: Vec<String> = m.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(if params.is_empty() { m.name.clone() } else { format!("{}({})", m.name, params.join(", ")) })
+    };
     let titles = models.iter().map(title).collect::<Result<Vec<_>>>();
     Ok(titles.map_err(|e| e.at("compare.models"))?.join(" + "))
 }

@@ -110,6 +110,13 @@ pub(super) fn of_finding(finding: &Finding) -> Attack {
     }
 }
 
+/// 1234567 as 1,234,567.
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    groups.iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
+}
+
 /// Comparisons as they are printed.
 pub(super) fn signs(text: &str) -> String {
     text.replace("<=", "≤").replace(">=", "≥")
@@ -118,7 +125,10 @@ pub(super) fn signs(text: &str) -> String {
 /// How many sizes are shown one by one before they are put together.
 const MOST_SIZES: usize = 20;
 
-/// Groups by size: each size by itself if there are few, else sizes that double.
+/// Into how many bins many sizes are put.
+const BINS: usize = 12;
+
+/// Groups by size: each size by itself if there are few, else in bins.
 fn sizes(of_groups: &[u64]) -> Vec<SizeBin> {
     let mut sizes = of_groups.to_vec();
     sizes.sort_unstable();
@@ -132,14 +142,13 @@ fn sizes(of_groups: &[u64]) -> Vec<SizeBin> {
         };
         return alike.iter().map(bin).collect();
     }
-    // Steps of the smallest size up to four times as much, then doubling.
+    // Every bin is as many times wider than the one before it, so that a dozen of them reach from the least to the greatest.
     let (least, most) = (*least.max(&1), *most);
-    let step = (least / 4).max(1);
+    let ratio = ((most + 1) as f64 / least as f64).powf(1.0 / BINS as f64);
     let mut ends = vec![least];
     while ends.last().is_some_and(|end| *end <= most) {
         let last = ends[ends.len() - 1];
-        let next = if ends.len() < 13 && last < 4 * least { last + step } else { last * 2 };
-        ends.push(next.max(last + 1));
+        ends.push(((last as f64 * ratio).round() as u64).max(last + 1));
     }
     let bin = |pair: &[u64]| {
         let (from, to) = (pair[0], pair[1] - 1);
@@ -199,7 +208,7 @@ pub(super) fn beside_original(
         let ranges = if q.dimensions == 1 { "a range on 1 quasi-identifier" } else { "ranges on quasi-identifiers" };
         let asked = format!(
             "{} random counts with {ranges}{and} were asked of both tables (expected selectivity {}, seed {}).",
-            q.workload.queries, q.workload.selectivity, q.workload.seed
+            thousands(q.workload.queries as u64), q.workload.selectivity, q.workload.seed
         );
         let told = utility.queries_may_be_published();
         let errors = q.all.median.zip(q.all.mean).filter(|_| told);
@@ -212,7 +221,7 @@ pub(super) fn beside_original(
             about: format!(
                 "Decision trees predict {} ({} values) from the quasi-identifiers. {} originals and {} published records were \
                  drawn, {} folds, seed {}.",
-                c.target, c.classes, c.originals, c.published, c.folds, c.seed
+                c.target, c.classes, thousands(c.originals), thousands(c.published), c.folds, c.seed
             ),
             scores: scores.iter().map(|(name, s)| ((*name).to_owned(), of(s))).collect(),
         }

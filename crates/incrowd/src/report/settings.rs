@@ -56,8 +56,8 @@ pub(super) fn settings(content: &Json, job: &Job) -> Vec<(String, String)> {
         settings.push(("algorithm".to_owned(), name.to_owned()));
     }
     for (name, value) in content["algorithm"].as_object().into_iter().flatten() {
-        if name != "name" && !value.is_object() {
-            settings.push((format!("  {}", name.replace('_', " ")), word(value)));
+        if name != "name" && !value.is_object() && !word(value).is_empty() {
+            settings.push((name.replace('_', " "), word(value)));
         }
     }
     if let Some(levels) = content["algorithm"]["levels"].as_object() {
