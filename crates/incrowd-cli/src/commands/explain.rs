@@ -117,6 +117,16 @@ fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
     });
+    let choice = [&incrowd::CHOICE].into_iter().map(|c| Entry {
+        kind: "choice",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: &[],
+        better: None,
+    });
     models
         .chain(algorithms)
         .chain(anatomy)
@@ -126,6 +136,7 @@ fn entries() -> Vec<Entry> {
         .chain(attacks)
         .chain(estimators)
         .chain(joins)
+        .chain(choice)
         .collect()
 }
 

@@ -7,7 +7,9 @@ mod bad_jobs;
 mod bad_outputs;
 mod bad_requests;
 mod bad_tables;
+mod browser;
 mod categories;
+mod compare;
 mod demo;
 mod explain;
 mod formats;
@@ -22,6 +24,7 @@ mod models;
 mod order;
 mod outliers;
 mod profile;
+mod report;
 mod skewed;
 mod verify;
 

@@ -1,8 +1,40 @@
 //! Which configurations nothing beats, and which of them to choose.
+//!
+//! Paper: `zeleny1973`, compromise programming: of the points that no other beats, choose the one nearest to the ideal point,
+//! which has the best of every axis and is mostly out of reach.
+//!
+//! Where we differ: axes are scaled by the least and the greatest of all configurations that can be kept, the distance is
+//! Euclidean, and all axes weigh alike. Ties go to the configuration asked for first.
 
 /// How the choice is made, in words.
-pub const RULE: &str = "Every axis is scaled so that 0 is the best and 1 the worst of all configurations that can be kept; of \
-                        those on the Pareto front the one nearest to 0 in all axes is chosen, the first of several.";
+pub(super) const RULE: &str = "Every axis is scaled so that 0 is the best and 1 the worst of all configurations that can be kept; of \
+     those on the Pareto front the one nearest to 0 in all axes is chosen, the first of several.";
+
+/// What `explain` says of the choice.
+#[derive(Debug)]
+pub struct ChoiceCard {
+    /// Its name.
+    pub name: &'static str,
+    /// The paper's key in `docs/papers.md`.
+    pub paper: &'static str,
+    /// How the choice is made.
+    pub about: &'static str,
+    /// What it does not say.
+    pub limits: &'static str,
+}
+
+/// The entry of `explain`.
+pub const CHOICE: ChoiceCard = ChoiceCard {
+    name: "compromise",
+    paper: "zeleny1973",
+    about: "How `incrowd compare` chooses. Each configuration has a loss, a worst chance of being found (1 over the smallest \
+            group) and, with a sensitive column, an average chance of being guessed. On the Pareto front are those to which no \
+            other is at least as good in all and better in one. Every axis is scaled so that 0 is the best and 1 the worst of \
+            all configurations that can be kept; of the front the one nearest to 0 in all axes is chosen, the first of several.",
+    limits: "It knows no law and no purpose: whoever must keep k at 10 or a model of their own chooses among those. The choice \
+             depends on what is in the sweep, because the worst of it sets the scale; one absurd configuration more moves it. \
+             Axes weigh alike, and the chance of being guessed counts the common value of a column as a success.",
+};
 
 /// A point with as many axes as there are things to keep small.
 pub(super) type Axes = Vec<f64>;

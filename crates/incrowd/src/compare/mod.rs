@@ -24,7 +24,7 @@ use incrowd_engine::Engine;
 use crate::job::{CompareJob, Job};
 use crate::setup::{self, Setup};
 
-pub use choose::RULE;
+pub use choose::{CHOICE, ChoiceCard};
 use results::Log;
 pub use results::{Comparison, Result_ as ComparisonResult, Scores as ComparisonScores};
 use trial::{Table, trial};
@@ -89,6 +89,8 @@ pub fn compare(
     let table = Table { folded, columns: engine.columns().to_vec(), population: people };
     let todo: Vec<usize> = (0..plans.len()).filter(|&i| !log.has(i)).collect();
     let before = plans.len() - todo.len();
+    let failed = |e| Error::resources(format!("cannot make the directory `{}`: {e}", request.dir.display()));
+    std::fs::create_dir_all(&request.dir).map_err(failed)?;
     progress.step_through("comparing", plans.len() as u64, "configurations");
     progress.advance(before as u64);
     let results = work(Arc::new(table), Arc::new(plans.clone()), todo, threads)?;

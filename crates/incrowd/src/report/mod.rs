@@ -87,7 +87,8 @@ pub fn report(request: &ReportRequest, progress: &dyn Progress) -> Result<Pages>
     request.ask.check()?;
     let manifest = manifest_of(path, &request.job)?;
     let mut judged = request.job.clone();
-    if let Some(original) = &request.original {
+    let anatomy = manifest.as_ref().is_some_and(crate::anatomy::is_anatomy);
+    if let Some(original) = request.original.as_ref().filter(|_| !anatomy) {
         judged.original.clone_from(&original.paths);
     }
     let checked = verify(&judged, progress)?;
@@ -99,7 +100,7 @@ pub fn report(request: &ReportRequest, progress: &dyn Progress) -> Result<Pages>
     let mut kept = Kept::default();
     let measured = match &request.original {
         // Two linked tables publish their quasi-identifiers as they are; nothing is generalized that could be measured.
-        Some(_) if manifest.as_ref().is_some_and(crate::anatomy::is_anatomy) => None,
+        Some(_) if anatomy => None,
         Some(original) => {
             let job = Job { input: original.clone(), ..request.job.clone() };
             Some(measured(&job, path, Some(&request.ask), Some(&mut kept), progress)?)
