@@ -50,7 +50,7 @@ pub struct Compared {
     pub commands: Vec<(String, String)>,
 }
 
-/// More rows than this would make the page too large.
+/// More rows or points than this would make the page too large.
 const MOST: usize = 1000;
 
 pub(crate) fn render(data: &Compared) -> String {
@@ -130,7 +130,9 @@ fn scatter(
         let kind = kinds.iter().position(|k| *k == c.algorithm)?;
         Some(Point { x: risk(at)?, y: at.2, kind, front: c.front, chosen: c.chosen })
     };
-    let points: Vec<Point> = data.configurations.iter().filter_map(point).collect();
+    // The choice is always drawn.
+    let drawn = data.configurations.iter().enumerate().filter(|(i, c)| *i < MOST || c.chosen);
+    let points: Vec<Point> = drawn.filter_map(|(_, c)| point(c)).collect();
     if points.is_empty() {
         return html! {};
     }
@@ -174,7 +176,9 @@ fn time(data: &Compared) -> Markup {
 
 fn table(data: &Compared) -> Markup {
     let dash = || "–".to_owned();
+    let more = data.configurations.len().saturating_sub(MOST);
     html! {
+        @if more > 0 { p.note { (thousands(more as u64)) " more configurations are not shown; all are in comparison.csv." } }
         div.wide tabindex="0" role="group" aria-label="All configurations" {
             table {
                 caption { "All configurations in the order they were asked for" }

@@ -6,8 +6,11 @@ use crate::chart::{AFTER, BEFORE, Bars, Series};
 use crate::cost::cost;
 use crate::data::{Owner, Risk};
 use crate::figures;
-use crate::format::{decimals, percent, thousands};
+use crate::format::{decimals, percent, short, thousands};
 use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+
+/// More figures or tables of a kind than this are left out.
+const MOST: usize = 20;
 
 pub(crate) fn render(data: &Owner) -> String {
     let head = Head {
@@ -91,7 +94,7 @@ fn risks(data: &Owner) -> Markup {
             p { "What an adversary who knows the quasi-identifiers of everybody would learn from the original, and what from the release." }
             (table.render())
         }
-        @for risk in &data.risks { (bands(risk)) }
+        @for risk in data.risks.iter().take(MOST) { (bands(risk)) }
         @if !data.attacks.is_empty() { h3 { "Findings that tell about people" } (figures::attacks(&data.attacks)) }
     }
 }
@@ -155,12 +158,12 @@ fn lost(data: &Owner) -> Markup {
 fn exposed(data: &Owner) -> Markup {
     html! {
         @if data.exposed.is_empty() { p { "No group of the release stands out in any attack." } }
-        @for exposed in &data.exposed {
+        @for exposed in data.exposed.iter().take(MOST) {
             (Table {
                 caption: &format!("Groups most exposed to {}", exposed.title),
                 head: vec!["cells", "records", "risk"],
                 rows: exposed.groups.iter().map(|(risk, records, cells)| {
-                    vec![cells.clone(), thousands(*records), decimals(*risk, 4)]
+                    vec![short(cells, 600), thousands(*records), decimals(*risk, 4)]
                 }).collect(),
                 texts: 1,
             }.render())

@@ -76,7 +76,7 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
         Some(chosen) => {
             say!("\nchoice   {} with {}", chosen.algorithm, chosen.models);
             for line in compared.why() {
-                say!("         {line}");
+                say!("         {}", super::explain::wrapped(&line).replace('\n', "\n         "));
             }
         }
         None => say!("\nno configuration can be kept"),

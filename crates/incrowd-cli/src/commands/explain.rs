@@ -216,7 +216,7 @@ fn print(entry: &Entry) {
 }
 
 /// Breaks lines at 96 columns.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {

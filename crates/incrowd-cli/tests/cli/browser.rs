@@ -182,14 +182,15 @@ fn the_questions_can_be_answered_otherwise(
     light: &[u8],
 ) {
     let empty = browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE));
-    assert!(!empty.contains(&format!("{charts} of which drawn {charts}\"")), "{name}");
-
+    assert!(
+        !empty.contains(&format!("{charts} of which drawn {charts}\"")),
+        "{charts} charts without shapes"
+    );
     let picture = "<img src=\"http://fetched.invalid/x.png\"></body>";
     let leak = browser.hosts("leak.html", &open.replace("</body>", picture));
     assert!(leak.contains("fetched.invalid"), "the log would not have shown it");
     // And with the page's own policy even that is not fetched.
-    assert!(browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(), "{name}");
-
+    assert!(browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(), "the policy holds");
     let blank = page.replace("<svg viewBox=\"0 0 720", "<svg style=\"display: none\" viewBox=\"0 0 720");
     assert!(browser.picture(&blank, "report-public-without-charts", false) != light, "charts show");
 }

@@ -159,3 +159,78 @@ pub(crate) fn legend(area: &Area<'_>, series: &[(&str, RGBColor)], (left, top): 
 pub(crate) fn fitted(text: &str, pixels: i32) -> String {
     short(text, (pixels / 8).max(3) as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind of chart, drawn.
+    fn all() -> Vec<String> {
+        let series = |name: &str, colour| Series::new(name, vec![3.0, 0.0, 5.5], colour);
+        let labels: Vec<String> = ["a & b", "<c>", "d"].map(str::to_owned).to_vec();
+        let bars = Bars {
+            labels: labels.clone(),
+            series: vec![series("original", BEFORE), series("release", AFTER)],
+            across: "size".into(),
+            upwards: "groups".into(),
+        };
+        let rows = Rows {
+            labels: labels.clone(),
+            series: vec![series("x", AFTER)],
+            whole: Some(10.0),
+            show: |x| x.to_string(),
+        };
+        let overlay = Overlay {
+            ends: ["0", "1", "2"].map(str::to_owned).to_vec(),
+            before: Some(vec![0.4, 0.6]),
+            after: vec![0.5, 0.5],
+            names: ("original".into(), "release".into()),
+        };
+        let matrix = Matrix { names: labels, values: vec![((0, 1), 0.2), ((0, 2), 0.9), ((1, 2), 0.0)] };
+        let point =
+            |(kind, x): (usize, f64)| Point { x, y: 1.0 / x, kind, front: kind != 1, chosen: kind == 2 };
+        let points = (0..7).map(|kind| point((kind, 0.1 + kind as f64))).collect();
+        let kinds = (0..7).map(|kind| format!("kind {kind}")).collect();
+        let scatter = Scatter { kinds, points, across: "risk".into(), upwards: "loss".into() };
+        let (title, says) = ("A <title>", "what & why");
+        vec![
+            bars.svg(title, says),
+            rows.svg(title, says),
+            overlay.svg(title, says),
+            matrix.svg(title, says),
+            scatter.svg(title, says),
+        ]
+    }
+
+    #[test]
+    fn the_style_sheet_decides_about_every_colour() {
+        for svg in all() {
+            assert!(svg.contains("var(--"), "{svg}");
+            assert!(!svg.contains("=\"#") && !svg.contains("rgb("), "a colour of its own\n{svg}");
+            assert!(!svg.contains("font-family"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn a_drawing_says_what_it_is_and_breaks_no_page() {
+        for svg in all() {
+            assert!(svg.starts_with("<svg viewBox=") && svg.trim_end().ends_with("</svg>"), "{svg}");
+            assert!(svg.contains("role=\"img\"") && svg.contains("<title>A &lt;title&gt;</title>"), "{svg}");
+            assert!(svg.contains("<desc>what &amp; why</desc>"), "{svg}");
+            assert!(!svg.contains("<c>") && !svg.contains("a & b"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_draw_is_drawn_too() {
+        let empty = Bars { labels: vec![], series: vec![], across: String::new(), upwards: String::new() };
+        assert!(empty.svg("t", "d").contains("</svg>"));
+        let rows = Rows {
+            labels: vec!["x".into()],
+            series: vec![Series::new("s", vec![f64::INFINITY], AFTER)],
+            whole: None,
+            show: |x| x.to_string(),
+        };
+        assert!(rows.svg("t", "d").contains("</svg>"));
+    }
+}

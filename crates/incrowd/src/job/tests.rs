@@ -88,6 +88,7 @@ suppression_limit = 0.0
             model("k-anonymity", &[("k", Value::Integer(10))]),
             model("l-diversity", &[("l", Value::Integer(3)), ("on", on)]),
         ],
+        compare: None,
         algorithm: AlgorithmJob::default(),
         external: None,
         original: Vec::new(),

@@ -19,11 +19,11 @@ use incrowd_engine::Pending;
 use serde_json::{Value as Json, json};
 
 use crate::attack::{AttackReport, AttackRequest, attack};
-use crate::job::{Input, Job};
+use crate::job::{Input, Job, RoleName};
 use crate::manifest::file_name;
 use crate::measure::{Kept, Measurement, measured};
 use crate::utility_report::Ask;
-use crate::verify::{Checked, manifest_of, verify, with_manifest};
+use crate::verify::{Checked, manifest_of, named, verify, with_manifest};
 use crate::write_file;
 
 /// What a report is to be about.
@@ -48,6 +48,9 @@ pub struct Pages {
     /// Whether the release keeps what it promises.
     pub holds: bool,
 }
+
+/// Pairs of more columns than this are not measured for a picture that nobody could read.
+const MOST_PAIRED: usize = 24;
 
 /// Everything that was found out about a release.
 pub(crate) struct Found<'a> {
@@ -102,8 +105,10 @@ pub fn report(request: &ReportRequest, progress: &dyn Progress) -> Result<Pages>
         // Two linked tables publish their quasi-identifiers as they are; nothing is generalized that could be measured.
         Some(_) if anatomy => None,
         Some(original) => {
-            let job = Job { input: original.clone(), ..request.job.clone() };
-            Some(measured(&job, path, Some(&request.ask), Some(&mut kept), progress)?)
+            let own = Job { input: original.clone(), ..request.job.clone() };
+            let columns = named(&job, RoleName::Quasi).len() + named(&job, RoleName::Sensitive).len();
+            let ask = Ask { pairs: request.ask.pairs && columns <= MOST_PAIRED, ..request.ask.clone() };
+            Some(measured(&own, path, Some(&ask), Some(&mut kept), progress)?)
         }
         None => None,
     };
