@@ -61,6 +61,12 @@ pub(crate) enum Command {
     /// Publish a sequence of batches, each under the same rules, and say what they tell together
     #[command(after_long_help = BATCHES_EXAMPLES)]
     Batches(BatchesArgs),
+    /// Write a page to look at: what a release promises, keeps, risks and costs
+    #[command(after_long_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Sweep algorithms, models and parameters over a table: what would each risk and cost?
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
@@ -139,6 +145,26 @@ Examples:
   incrowd batches week-1.csv week-2.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=6 --dir releases
 
 The exit code is 1 if a batch could not be published.";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  incrowd report people.release.csv -o report.html           (asks the manifest beside it)
+  incrowd report people.release.csv --original people.csv -o report.html --owner owner.html
+  incrowd report people.release.csv --job job.toml -o report.html --owner owner.html
+  incrowd anonymize job.toml --report report.html --owner-report owner.html
+
+The page may be published. What tells about the original goes onto the owner's page, which may not. The exit code is 1 if
+the release does not keep what it promises.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  incrowd compare people.csv --quasi age,sex,zip --sensitive disease -o comparison
+  incrowd compare people.csv --quasi age,zip --sensitive disease --algorithms mondrian,top-down --k 2,5,10 \\
+                  --models k-anonymity,l-diversity:l=2 -o comparison
+  incrowd compare job.toml                                   (what its [compare] says)
+
+A model that does not know k stands beside k-anonymity. l-diversity:l=2|3 tries both; l-diversity:l=2+t-closeness:t=0.3 asks
+for both. What is finished is kept: the same command goes on where it was stopped. All results are for the data owner only.";
 
 /// Which table, which roles, which hierarchies.
 #[derive(Debug, Default, Args)]
@@ -299,6 +325,14 @@ pub(crate) struct AnonymizeArgs {
     /// Where the manifest goes, if not beside the release
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
     pub(crate) manifest: Option<PathBuf>,
+
+    /// A page about the release that may be published (see `incrowd report`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// A page about the release and its original, for the data owner only
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
+    pub(crate) owner_report: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) external: ExternalArgs,
@@ -699,4 +733,92 @@ pub(crate) struct BatchesArgs {
 
     #[command(flatten)]
     pub(crate) suppression: SuppressionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The published table
+    #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
+    pub(crate) release: PathBuf,
+
+    /// Where the page goes that may be published [default: beside the release, people.report.html]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Where the page goes that is for the data owner only; it needs the original
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) owner: Option<PathBuf>,
+
+    /// The table the release was made from, to say what it cost [default: the input of --job]
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    pub(crate) original: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
+    #[command(flatten)]
+    pub(crate) models: ModelArgs,
+
+    /// The external table a k-join-anonymous release was made with
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table", requires = "id")]
+    pub(crate) external: Option<PathBuf>,
+
+    /// The column that names a person in both tables
+    #[arg(long, value_name = "COLUMN", help_heading = "External table", requires = "external")]
+    pub(crate) id: Option<String>,
+
+    /// The column to predict [default: the first sensitive column with 2 to 32 values]
+    #[arg(long, value_name = "COLUMN", help_heading = "Measures")]
+    pub(crate) target: Option<String>,
+
+    /// Which queries and which sample: the same seed draws the same
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
+    pub(crate) seed: u64,
+
+    /// The manifest, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// Where the results go: results.jsonl, comparison.csv, comparison.json and comparison.html [default: comparison]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Algorithms to try, NAME or NAME:OPTION=VALUE,…; may be repeated [default: mondrian, optimized-mondrian, top-down]
+    #[arg(long, alias = "algorithm", value_name = "ALGORITHMS", help_heading = "Sweep")]
+    pub(crate) algorithms: Vec<String>,
+
+    /// Values of k to try [default: 2,5,10,20,50]
+    #[arg(long, short, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Sweep",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) k: Vec<u64>,
+
+    /// Models to try, NAME or NAME:PARAM=VALUE,…; may be repeated [default: those of the job, else k-anonymity]
+    #[arg(long, alias = "model", value_name = "MODELS", help_heading = "Sweep")]
+    pub(crate) models: Vec<String>,
+
+    /// Shares of the records that may be suppressed [default: that of the job, else 0]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', help_heading = "Sweep")]
+    pub(crate) suppression_limit: Vec<f64>,
+
+    /// The metric that counts as the loss [default: ncp]
+    #[arg(long, value_name = "METRIC", help_heading = "Sweep")]
+    pub(crate) loss: Option<String>,
+
+    /// How many configurations run at a time, each on one core [default: as many as there are cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Sweep")]
+    pub(crate) threads: usize,
+
+    /// The people the table is a sample of, for k-map and delta-presence
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Sweep")]
+    pub(crate) population: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
 }

@@ -6,13 +6,14 @@ use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
-    self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing, Order, Output,
-    PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
+    self, Categories, DefaultRole, ExternalJob, Input, Job, JobSource, JoinMethod, OnConflict, OnMissing,
+    Order, Output, PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
 };
 use incrowd::{Error, Result, Value};
 
 use crate::args::{
-    AnonymizeArgs, BatchesArgs, ExternalArgs, ModelArgs, SuppressionArgs, TableArgs, VerifyArgs,
+    AnonymizeArgs, BatchesArgs, CompareArgs, ExternalArgs, ModelArgs, ReportArgs, SuppressionArgs, TableArgs,
+    VerifyArgs,
 };
 use crate::failure::Failure;
 
@@ -58,6 +59,95 @@ impl Typed {
         typed.judge_release(&args.table, args.manifest.as_ref());
         typed.judge_beside(args.original.as_ref());
         typed.job.input.paths = vec![args.release.clone()];
+        Ok(typed)
+    }
+
+    /// What the flags say of a release that is reported on, and how its original is read.
+    pub(crate) fn report(args: &ReportArgs) -> Result<(Typed, Option<Input>), Failure> {
+        let mut typed = match (&args.table.job, args.table.quasi.is_empty()) {
+            (None, true) => {
+                let mut job = Job::default();
+                job.input.paths = vec![args.release.clone()];
+                job.output = stated_manifest(args.manifest.clone());
+                let job = incrowd::with_roles_of_manifest(&job)?;
+                let mut typed = Typed { job, ..Typed::default() };
+                typed.job.input.paths.clear();
+                typed.table(&args.table)?;
+                typed
+            }
+            _ => Typed::new(&args.table)?,
+        };
+        typed.models(&args.models)?;
+        if let (Some(path), Some(id)) = (&args.external, &args.id) {
+            let kept = typed.job.external.take().unwrap_or_default();
+            typed.job.external = Some(ExternalJob { paths: vec![path.clone()], id: id.clone(), ..kept });
+        }
+        let mut original = typed.job.input.clone();
+        if let Some(path) = &args.original {
+            original.paths = vec![path.clone()];
+        }
+        typed.judge_release(&args.table, args.manifest.as_ref());
+        typed.job.input.paths = vec![args.release.clone()];
+        Ok((typed, Some(original).filter(|input| !input.paths.is_empty())))
+    }
+
+    /// The table and the sweep of a comparison.
+    pub(crate) fn compare(args: &CompareArgs) -> Result<Typed, Failure> {
+        let mut typed = Typed::of_inputs(&args.inputs, &args.table)?;
+        if let Some(path) = &args.population {
+            typed.replaced.push("population".into());
+            typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
+        }
+        if let Some(wrong) = args.suppression_limit.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            let error = Error::job(format!("--suppression-limit {wrong}: a share from 0 to 1"));
+            return Err(error.into());
+        }
+        let sweep = typed.job.compare.get_or_insert_default();
+        let names = |list: &mut dyn Iterator<Item = &'static str>| list.collect::<Vec<_>>();
+        let algorithms = names(&mut incrowd::recode::ALGORITHMS.iter().map(|card| card.name));
+        let models = names(&mut incrowd::model::MODELS.iter().map(|card| card.name));
+        if !args.algorithms.is_empty() {
+            sweep.algorithms = listed(&args.algorithms, &algorithms);
+            typed.replaced.push("compare.algorithms".into());
+        }
+        if !args.models.is_empty() {
+            sweep.models = listed(&args.models, &models);
+            typed.replaced.push("compare.models".into());
+        }
+        if !args.k.is_empty() {
+            sweep.k.clone_from(&args.k);
+        }
+        if !args.suppression_limit.is_empty() {
+            sweep.suppression_limits.clone_from(&args.suppression_limit);
+        }
+        if args.loss.is_some() {
+            sweep.loss.clone_from(&args.loss);
+            typed.replaced.push("compare.loss".into());
+        }
+        if args.output.is_some() {
+            sweep.dir.clone_from(&args.output);
+        }
+        Ok(typed)
+    }
+
+    /// Tables, or a job file, with what the flags say of the table.
+    fn of_inputs(inputs: &[PathBuf], table: &TableArgs) -> Result<Typed, Failure> {
+        let is_job = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let (jobs, tables): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| is_job(path));
+        let mut typed = match (jobs.as_slice(), &table.job) {
+            ([], _) => Typed::new(table)?,
+            ([job], None) => {
+                let file = job::read(job)?;
+                let mut typed = Typed { job: file.job, source: Some(file.source), replaced: Vec::new() };
+                typed.table(table)?;
+                typed
+            }
+            _ => return Err(Error::job("more than one job file is given").into()),
+        };
+        if !tables.is_empty() {
+            typed.replaced.push("input.path".into());
+            typed.job.input.paths = tables.into_iter().cloned().collect();
+        }
         Ok(typed)
     }
 
@@ -184,23 +274,7 @@ impl Typed {
 
     /// Everything `anonymize` can be told.
     pub(crate) fn anonymize(args: &AnonymizeArgs) -> Result<Typed, Failure> {
-        let is_job = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        let (jobs, tables): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            args.inputs.iter().partition(|path| is_job(path));
-        let mut typed = match (jobs.as_slice(), &args.table.job) {
-            ([], _) => Typed::new(&args.table)?,
-            ([job], None) => {
-                let file = job::read(job)?;
-                let mut typed = Typed { job: file.job, source: Some(file.source), replaced: Vec::new() };
-                typed.table(&args.table)?;
-                typed
-            }
-            _ => return Err(Error::job("more than one job file is given").into()),
-        };
-        if !tables.is_empty() {
-            typed.replaced.push("input.path".into());
-            typed.job.input.paths = tables.into_iter().cloned().collect();
-        }
+        let mut typed = Typed::of_inputs(&args.inputs, &args.table)?;
         typed.models(&args.models)?;
         if !args.set.is_empty() || args.algorithm.is_some() {
             typed.replaced.push("algorithm".into());
@@ -243,7 +317,8 @@ impl Typed {
             typed.job.write_to(path.clone());
         }
         typed.suppression(&args.suppression)?;
-        let job_file = jobs.first().copied().or(args.table.job.as_ref());
+        let is_job = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let job_file = args.inputs.iter().find(is_job).or(args.table.job.as_ref());
         let same =
             |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
         if let (Some(job_file), Some(manifest)) = (job_file, &args.manifest)
@@ -253,6 +328,13 @@ impl Typed {
         }
         typed.external(&args.external, args.method.as_deref(), args.trim.as_deref())?;
         let order = args.order.as_ref().map(|word| choice("--order", word, &Order::ALL)).transpose()?;
+        if let (Some(output), true) =
+            (&mut typed.job.output, args.report.is_some() || args.owner_report.is_some())
+        {
+            output.report = args.report.clone().or(output.report.take());
+            output.owner_report = args.owner_report.clone().or(output.owner_report.take());
+            typed.replaced.extend(["output.report".into(), "output.owner_report".into()]);
+        }
         if order.is_some() || args.manifest.is_some() {
             let Some(output) = &mut typed.job.output else {
                 return Err(Error::job("--order and --manifest need an output")
@@ -399,11 +481,7 @@ pub(crate) fn method(text: &str) -> Result<(String, Vec<(String, Value)>)> {
 
 /// Where the manifest of a release to be judged is, if that is stated.
 fn stated_manifest(manifest: Option<PathBuf>) -> Option<Output> {
-    manifest.map(|manifest| Output {
-        path: PathBuf::new(),
-        manifest: Some(manifest),
-        order: Order::default(),
-    })
+    manifest.map(|manifest| Output { manifest: Some(manifest), ..Output::default() })
 }
 
 fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {
@@ -475,6 +553,27 @@ fn categories(given: &[String]) -> Result<ColumnCategories> {
         }
     }
     Ok(columns)
+}
+
+/// A list of names, each perhaps with parameters: `mondrian,full-domain:search=fast,metric=ncp,top-down` are three. What is
+/// neither a known name nor begins with one goes on with the entry before it.
+fn listed(given: &[String], known: &[&str]) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for text in given {
+        for (i, piece) in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()).enumerate() {
+            let name = piece.split([':', '+']).next().unwrap_or(piece);
+            let begins = known.contains(&name)
+                || !piece.contains('=') && !entries.last().is_some_and(|e| e.contains(':'));
+            match entries.last_mut() {
+                Some(last) if i > 0 && !begins => {
+                    last.push(',');
+                    last.push_str(piece);
+                }
+                _ => entries.push(piece.to_owned()),
+            }
+        }
+    }
+    entries
 }
 
 /// `k=2,values=HIV,Cancer` are two parameters: what has no `=` goes on with the list before it.

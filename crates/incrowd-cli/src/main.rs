@@ -21,7 +21,11 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 fn main() -> ExitCode {
     // Whoever interrupts a run finds the directory as it was before.
     ctrlc::set_handler(|| {
-        INTERRUPTED.store(true, Ordering::SeqCst);
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        // A comparison ends by itself with what it has; whoever cannot wait asks twice.
+        if !again && commands::compare::UNDER_WAY.load(Ordering::SeqCst) {
+            return;
+        }
         incrowd::abandon_all();
         std::process::exit(130);
     })
@@ -50,6 +54,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Profile(args) => commands::profile::run(args, talk),
         Command::Init(args) => commands::init::run(args, talk),
         Command::Batches(args) => commands::batches::run(args, talk),
+        Command::Report(args) => commands::report::run(args, talk),
+        Command::Compare(args) => commands::compare::run(args, talk),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

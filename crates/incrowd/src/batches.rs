@@ -70,6 +70,10 @@ pub fn batches(
         )
         .help("add --suppression r-suppression:l=6, or [suppression]"));
     }
+    if job.output.as_ref().is_some_and(|output| output.report.is_some() || output.owner_report.is_some()) {
+        return Err(Error::job("pages of a report are about one release, and batches are many")
+            .help("leave `report` and `owner_report` out, and run incrowd report for each release"));
+    }
     std::fs::create_dir_all(directory)
         .map_err(|e| Error::resources(format!("cannot make the directory `{}`: {e}", directory.display())))?;
     let mut all: Vec<Batch> = Vec::new();

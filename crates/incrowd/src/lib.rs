@@ -31,6 +31,7 @@ pub mod profile;
 mod anatomy;
 mod attack;
 mod batches;
+mod compare;
 mod expansion;
 mod external;
 mod found;
@@ -42,6 +43,7 @@ mod origin;
 mod outliers;
 mod pipeline;
 mod release;
+mod report;
 mod setup;
 mod suppression;
 mod utility_report;
@@ -49,6 +51,9 @@ mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
+pub use compare::{
+    CHOICE, ChoiceCard, CompareRequest, Comparison, ComparisonResult, ComparisonScores, compare,
+};
 pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
@@ -62,6 +67,7 @@ pub use origin::Origin;
 pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Report, anonymize};
 pub use profile::{Profile, ProfileOptions, profile};
+pub use report::{Pages, ReportRequest, report};
 pub use setup::{Setup, column_counts, column_values};
 pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, FEWEST_QUERIES, Utility};

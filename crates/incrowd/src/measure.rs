@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{Comparison, Marginal, marginals};
 use incrowd_core::metric::{METRICS, Tally};
 use incrowd_core::{Error, Folded, MISSING, Progress, Result};
 use incrowd_engine::{Embedded, Engine, Source};
@@ -58,16 +58,32 @@ impl Measurement {
 /// Measures what the cells of `release` lost against the original table, `job.input`. Domains come from the original and
 /// the job's hierarchies.
 pub fn measure(job: &Job, release: &Path, progress: &dyn Progress) -> Result<Measurement> {
-    measured(job, release, None, progress)
+    measured(job, release, None, None, progress)
 }
 
 /// Measures what [`measure`] does, and what the release is still good for.
 pub fn measure_utility(job: &Job, release: &Path, ask: &Ask, progress: &dyn Progress) -> Result<Measurement> {
     ask.check()?;
-    measured(job, release, Some(ask), progress)
+    measured(job, release, Some(ask), None, progress)
 }
 
-fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progress) -> Result<Measurement> {
+/// What a report also wants to know of the two tables, and only the data owner may see.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// The original as it was read: quasi-identifiers, then sensitive columns. Absent if the release has people of two tables.
+    pub(crate) original: Option<Folded>,
+    /// The columns before and after.
+    pub(crate) marginals: Vec<Marginal>,
+}
+
+/// The same as [`measure_utility`], with what a report draws.
+pub(crate) fn measured(
+    job: &Job,
+    release: &Path,
+    ask: Option<&Ask>,
+    mut kept: Option<&mut Kept>,
+    progress: &dyn Progress,
+) -> Result<Measurement> {
     let mut job = job.clone();
     if job.columns.is_empty() {
         roles_from_manifest(&mut job, release)?;
@@ -110,6 +126,9 @@ fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progres
     if target.is_some() && drop_missing {
         drop_missing_in(&mut folded, own);
     }
+    if let Some(kept) = &mut kept {
+        kept.original = Some(folded.clone());
+    }
     let data = setup.encode(folded, &engine)?;
     let records = data.records();
     // What incrowd wrote need not be sniffed.
@@ -138,6 +157,9 @@ fn measured(job: &Job, release: &Path, ask: Option<&Ask>, progress: &dyn Progres
         Some(ask) => {
             progress.step("comparing", None);
             let comparison = Comparison::new(&data, &back, setup.missing_label(), target)?;
+            if let Some(kept) = &mut kept {
+                kept.marginals = marginals(&comparison, &data);
+            }
             drop((data, back));
             Some(Utility::new(&comparison, ask, progress)?)
         }

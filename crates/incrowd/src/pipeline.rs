@@ -71,7 +71,19 @@ impl Report {
 
 /// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
 /// is put in place and nothing is left behind.
+///
+/// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    let pages = crate::report::targets(job)?;
+    let report = make(job, progress)?;
+    if !pages.is_empty() {
+        crate::report::write_pages(job, progress)
+            .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;
+    }
+    Ok(report)
+}
+
+fn make(job: &Job, progress: &dyn Progress) -> Result<Report> {
     if let Some(external) = &job.external {
         return crate::external::anonymize(job, external, progress);
     }
@@ -207,7 +219,7 @@ fn suppressible(job: &Job, records: u64) -> u64 {
 }
 
 /// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.
-fn recoding(
+pub(crate) fn recoding(
     job: &Job,
     setup: &Setup,
     data: &Dataset,
@@ -225,13 +237,14 @@ fn recoding(
 }
 
 /// How many records are published with nothing but `*` in their quasi-identifiers.
-fn starred(data: &Dataset, partition: &Partition) -> u64 {
+pub(crate) fn starred(data: &Dataset, partition: &Partition) -> u64 {
     let star = partition.starred();
     let rows = (0..data.rows()).filter(|&row| star.is_some() && partition.group(row) == star);
     rows.map(|row| data.weight(row)).sum()
 }
 
-fn limit(job: &Job, suppressed: u64, records: u64) -> Result<()> {
+/// Refuses to suppress more records than the job allows.
+pub(crate) fn limit(job: &Job, suppressed: u64, records: u64) -> Result<()> {
     let limit = job.algorithm.suppression_limit;
     if suppressed > suppressible(job, records) {
         return Err(Error::unsatisfiable(format!(

@@ -316,7 +316,16 @@ impl Setup {
     }
 
     /// Encodes the folded table; a value that does not fit is reported with its place, not with its text.
-    pub(crate) fn encode(&self, mut folded: Folded, engine: &dyn Engine) -> Result<Dataset> {
+    pub(crate) fn encode(&self, folded: Folded, engine: &dyn Engine) -> Result<Dataset> {
+        self.encode_located(folded, &|name, text| engine.locate(name, text).ok().flatten())
+    }
+
+    /// The same, where somebody else knows the places.
+    pub(crate) fn encode_located(
+        &self,
+        mut folded: Folded,
+        locate: &dyn Fn(&str, &str) -> Option<String>,
+    ) -> Result<Dataset> {
         if folded.records() == 0 {
             return Err(match (folded.read, folded.dropped_missing) {
                 (0, _) => Error::input("the table has no records")
@@ -339,7 +348,7 @@ impl Setup {
             let name = &names[failed.column];
             let error = failed.misfit.error;
             let text = failed.misfit.code.map(|code| texts[failed.column][code as usize].as_str());
-            let place = text.and_then(|text| engine.locate(name, text).ok().flatten());
+            let place = text.and_then(|text| locate(name, text));
             match place {
                 Some(place) => with_place(&error, &place).at(format!("columns.{name}")),
                 None => error.at(format!("columns.{name}")),

@@ -323,6 +323,15 @@ impl<'a> Values<'a> {
     }
 }
 
+/// The texts of a sensitive column's values in the order of its line.
+pub(crate) fn sensitive_texts(column: &Sensitive) -> Vec<String> {
+    let mut texts = vec![String::new(); column.values.len()];
+    for (code, leaf) in Values::new(column).leaf.into_iter().enumerate() {
+        texts[leaf as usize].clone_from(&column.values[code]);
+    }
+    texts
+}
+
 fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> Vec<Group> {
     let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();

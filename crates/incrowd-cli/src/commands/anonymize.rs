@@ -52,6 +52,9 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
             super::suppression_print::print(&report, suppression);
         }
     }
+    if let Some(output) = typed.job.output.as_ref().filter(|_| !talk.json) {
+        super::report::print(output.report.as_deref(), output.owner_report.as_deref());
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -117,6 +117,16 @@ fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
     });
+    let choice = [&incrowd::CHOICE].into_iter().map(|c| Entry {
+        kind: "choice",
+        name: c.name,
+        about: c.about,
+        limits: Some(c.limits),
+        needs: None,
+        paper: c.paper,
+        params: &[],
+        better: None,
+    });
     models
         .chain(algorithms)
         .chain(anatomy)
@@ -126,6 +136,7 @@ fn entries() -> Vec<Entry> {
         .chain(attacks)
         .chain(estimators)
         .chain(joins)
+        .chain(choice)
         .collect()
 }
 
@@ -205,7 +216,7 @@ fn print(entry: &Entry) {
 }
 
 /// Breaks lines at 96 columns.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {

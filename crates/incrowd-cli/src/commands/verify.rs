@@ -90,6 +90,7 @@ fn print_origin(origin: &Origin) {
         say!("original FAILS   the values of {} are not those of its people", groups(origin.misfits));
     }
     if let Some(step) = &origin.suppression {
+        say!("");
         suppression_print::print_step(step, 0);
     }
 }

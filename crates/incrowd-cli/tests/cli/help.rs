@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "",
     "anonymize",
     "verify",
@@ -18,6 +18,8 @@ const COMMANDS: [&str; 15] = [
     "init",
     "attack",
     "batches",
+    "report",
+    "compare",
 ];
 
 #[test]

@@ -8,7 +8,9 @@ mod bad_outputs;
 mod bad_requests;
 mod bad_tables;
 mod beside_original;
+mod browser;
 mod categories;
+mod compare;
 mod demo;
 mod explain;
 mod formats;
@@ -23,6 +25,7 @@ mod models;
 mod order;
 mod outliers;
 mod profile;
+mod report;
 mod skewed;
 mod verify;
 

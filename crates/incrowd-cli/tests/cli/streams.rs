@@ -42,7 +42,7 @@ fn a_stream_is_refused_and_not_read() {
 }
 
 /// Commands with a result, each in its own way of printing it.
-const TALKATIVE: [&str; 12] = [
+const TALKATIVE: [&str; 14] = [
     RELEASE,
     "anonymize people.csv --quasi age,zip -k 2 -o r.csv --json",
     "verify r.csv",
@@ -55,6 +55,8 @@ const TALKATIVE: [&str; 12] = [
     "explain k-anonymity",
     "completions bash",
     "demo --rows 50 -k 3 --dir d",
+    "report r.csv --original people.csv --owner owner.html",
+    "compare people.csv --quasi age,zip --algorithms mondrian --k 2 -o c",
 ];
 
 #[test]

@@ -55,6 +55,16 @@ impl AttackReport {
         self.groups.len() as u64
     }
 
+    /// How many records each group has.
+    pub fn group_sizes(&self) -> &[u64] {
+        &self.groups.records
+    }
+
+    /// The release as its reader has it: so many quasi-identifiers, then the sensitive columns.
+    pub(crate) fn published(&self) -> (&Folded, usize) {
+        (&self.release, self.quasi)
+    }
+
     /// The findings that may be published, or those that are for the data owner only.
     pub fn of(&self, owner_only: bool) -> impl Iterator<Item = &Attacked> {
         self.attacked.iter().filter(move |attacked| attacked.finding.owner_only == owner_only)

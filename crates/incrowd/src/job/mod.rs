@@ -46,6 +46,8 @@ pub struct Job {
     pub external: Option<ExternalJob>,
     /// What is withheld before anything else, because a sensitive value is too frequent.
     pub suppression: Option<SuppressionJob>,
+    /// What a comparison sweeps. Making a release needs none.
+    pub compare: Option<CompareJob>,
 }
 
 impl Job {
@@ -81,7 +83,7 @@ impl Job {
         let path = path.into();
         match &mut self.output {
             Some(output) => output.path = path,
-            None => self.output = Some(Output { path, manifest: None, order: Order::default() }),
+            None => self.output = Some(Output { path, ..Output::default() }),
         }
     }
 }
@@ -148,7 +150,7 @@ impl DefaultRole {
 }
 
 /// The table `[output]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// The release; its extension tells the format.
     pub path: PathBuf,
@@ -156,6 +158,10 @@ pub struct Output {
     pub manifest: Option<PathBuf>,
     /// The order of the records.
     pub order: Order,
+    /// The page about the release that may be published, if one is wanted.
+    pub report: Option<PathBuf>,
+    /// The page about the release that is for the data owner only, if one is wanted.
+    pub owner_report: Option<PathBuf>,
 }
 
 /// An entry of `[columns]`.
@@ -252,4 +258,21 @@ pub struct SuppressionJob {
     pub seed: Option<u64>,
     /// Whether a second release of the same table is made all the same, and logged.
     pub again: bool,
+}
+
+/// The table `[compare]`: what is tried in all combinations. What is empty has its usual values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompareJob {
+    /// Algorithms, `NAME:OPTION=VALUE,…`; values parted by `|` are tried one after the other.
+    pub algorithms: Vec<String>,
+    /// Values of k.
+    pub k: Vec<u64>,
+    /// Models, written alike; those joined by `+` must all hold.
+    pub models: Vec<String>,
+    /// Shares of the records that may be suppressed.
+    pub suppression_limits: Vec<f64>,
+    /// The metric that counts as the loss, if not `ncp`.
+    pub loss: Option<String>,
+    /// Where the results go.
+    pub dir: Option<PathBuf>,
 }

@@ -7,8 +7,8 @@ use toml::de::DeValue;
 
 use super::reader::{Entry, Read, Table};
 use super::{
-    AlgorithmJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output, PopulationJob, Suppressed,
-    SuppressionJob,
+    AlgorithmJob, CompareJob, DefaultRole, Input, Job, ModelJob, OnMissing, Order, Output, PopulationJob,
+    Suppressed, SuppressionJob,
 };
 use super::{columns, external, files};
 
@@ -25,6 +25,7 @@ pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
             "algorithm" => job.algorithm = algorithm(&entry.table("a table")?)?,
             "external" => job.external = Some(external::external(&entry.table("a table")?, base)?),
             "suppression" => job.suppression = Some(suppression(&entry.table("a table")?, base)?),
+            "compare" => job.compare = Some(compare(&entry.table("a table")?, base)?),
             _ => {
                 let what = match entry.value() {
                     DeValue::Table(_) => format!("unknown table [{}]", entry.key),
@@ -39,6 +40,7 @@ pub(super) fn job(file: &Table<'_>, base: &Path) -> Read<Job> {
                     "algorithm",
                     "external",
                     "suppression",
+                    "compare",
                 ];
                 return Err(entry.refuse_key(Error::job(what).help_near(entry.key, known)));
             }
@@ -107,11 +109,14 @@ fn delimiter(entry: &Entry<'_>) -> Read<u8> {
 }
 
 fn output(table: &Table<'_>, base: &Path) -> Read<Output> {
-    table.only(&["path", "manifest", "order"])?;
+    table.only(&["path", "manifest", "order", "report", "owner_report"])?;
+    let page = |key| table.get(key).map(|entry| files::path(entry, base)).transpose();
     Ok(Output {
         path: files::path(table.need("path", "path = \"release.csv\"")?, base)?,
         manifest: table.get("manifest").map(|entry| files::path(entry, base)).transpose()?,
         order: table.get("order").map_or(Ok(Order::default()), |entry| entry.choice(&Order::ALL))?,
+        report: page("report")?,
+        owner_report: page("owner_report")?,
     })
 }
 
@@ -163,6 +168,35 @@ fn suppression(table: &Table<'_>, base: &Path) -> Read<SuppressionJob> {
         seed: seed.transpose()?,
         again: false,
     })
+}
+
+fn compare(table: &Table<'_>, base: &Path) -> Read<CompareJob> {
+    table.only(&["algorithms", "k", "models", "suppression_limits", "loss", "dir"])?;
+    let texts = |key| {
+        let words = table.get(key).map(|entry| entry.texts()).transpose()?.unwrap_or_default();
+        Ok(words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let mut job =
+        CompareJob { algorithms: texts("algorithms")?, models: texts("models")?, ..CompareJob::default() };
+    if let Some(entry) = table.get("k") {
+        let whole = |k: &f64| k.fract() == 0.0 && (1.0..=1e15).contains(k);
+        let all = entry.numbers()?;
+        if let Some(wrong) = all.iter().find(|k| !whole(k)) {
+            return Err(entry.refuse(entry.cannot_be(&wrong.to_string(), "whole numbers from 1")));
+        }
+        job.k = all.into_iter().map(|k| k as u64).collect();
+    }
+    if let Some(entry) = table.get("suppression_limits") {
+        job.suppression_limits = entry.numbers()?;
+        if let Some(wrong) = job.suppression_limits.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            return Err(
+                entry.refuse(entry.cannot_be(&wrong.to_string(), "shares of the records, from 0 to 1"))
+            );
+        }
+    }
+    job.loss = table.get("loss").map(|entry| entry.text()).transpose()?.map(str::to_owned);
+    job.dir = table.get("dir").map(|entry| files::path(entry, base)).transpose()?;
+    Ok(job)
 }
 
 /// What is left beside the keys that mean something to every model or algorithm.

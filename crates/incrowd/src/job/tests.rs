@@ -81,12 +81,14 @@ suppression_limit = 0.0
             path: dir.path().join("adult.release.csv"),
             manifest: None,
             order: Order::Shuffled,
+            ..Output::default()
         }),
         columns: columns.map(|(name, column)| (name.to_owned(), column)).to_vec(),
         models: vec![
             model("k-anonymity", &[("k", Value::Integer(10))]),
             model("l-diversity", &[("l", Value::Integer(3)), ("on", on)]),
         ],
+        compare: None,
         algorithm: AlgorithmJob::default(),
         external: None,
         original: Vec::new(),
@@ -144,7 +146,10 @@ fn every_other_key_means_what_it_says() {
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
-    assert_eq!(job.output, Some(Output { path: "out.csv".into(), manifest, order: Order::Sorted }));
+    assert_eq!(
+        job.output,
+        Some(Output { path: "out.csv".into(), manifest, order: Order::Sorted, ..Output::default() })
+    );
     assert_eq!((job.algorithm.name.as_str(), job.algorithm.suppression_limit), ("full-domain", 1.0));
     let params = [
         ("search".to_owned(), Value::Word("fast".into())),

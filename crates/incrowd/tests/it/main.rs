@@ -20,6 +20,7 @@ mod promises;
 mod pycanon;
 mod refusals;
 mod release;
+mod report;
 mod skewed;
 mod suppression;
 mod tampering;

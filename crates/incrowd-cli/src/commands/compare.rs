@@ -1,0 +1,131 @@
+//! `incrowd compare`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use incrowd::{CompareRequest, Comparison, ComparisonResult};
+
+use crate::args::CompareArgs;
+use crate::failure::Failure;
+use crate::flags::Typed;
+use crate::print::{Talk, number, say, table, thousands};
+use crate::progress::Bar;
+
+/// Whether a comparison is running, which whoever interrupts it finds with what it has.
+pub(crate) static UNDER_WAY: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn run(args: &CompareArgs, talk: Talk) -> Result<ExitCode, Failure> {
+    let typed = Typed::compare(args)?;
+    let dir = typed.job.compare.as_ref().and_then(|sweep| sweep.dir.clone());
+    let dir = dir.unwrap_or_else(|| PathBuf::from("comparison"));
+    let request = CompareRequest { job: typed.job.clone(), dir: dir.clone(), threads: args.threads };
+    UNDER_WAY.store(true, Ordering::SeqCst);
+    let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
+    let compared = incrowd::compare(&request, &Bar::new(talk), &stop);
+    UNDER_WAY.store(false, Ordering::SeqCst);
+    let compared = compared.map_err(|e| typed.locate(e))?;
+    if talk.json {
+        talk.print_json(&compared.to_json());
+    } else {
+        print(&compared, &dir);
+    }
+    if !compared.complete() {
+        let (done, asked) = (compared.results.len(), compared.asked);
+        talk.note(&format!(
+            "interrupted with {done} of {asked} configurations; the same command goes on from there"
+        ));
+        // The threads still at work are not waited for.
+        std::process::exit(130);
+    }
+    // If nothing can be kept, no promise of the sweep can.
+    Ok(ExitCode::from(u8::from(compared.choice.is_none())))
+}
+
+fn print(compared: &Comparison, dir: &std::path::Path) {
+    say!("for the data owner only\n");
+    let head = [
+        "algorithm",
+        "promises",
+        "found",
+        "guessed",
+        compared.loss,
+        "groups",
+        "smallest",
+        "suppressed",
+        "seconds",
+        "",
+    ];
+    let mut rows = vec![head.map(|name| name.replace('_', " ")).to_vec()];
+    for (i, result) in compared.results.iter().enumerate() {
+        rows.push(row(result, compared.loss, compared.choice == Some(i)));
+    }
+    say!("{}", aligned(rows));
+    let failed: Vec<&ComparisonResult> = compared.results.iter().filter(|r| r.scores.is_err()).collect();
+    if !failed.is_empty() {
+        say!("\nno release ({} of {})", failed.len(), compared.results.len());
+        for result in failed.iter().take(12) {
+            let why = result.scores.as_ref().err().map_or("", String::as_str);
+            say!("  {} {}: {why}", result.algorithm, result.models);
+        }
+        if failed.len() > 12 {
+            say!("  and {} more, see comparison.csv", failed.len() - 12);
+        }
+    }
+    match compared.choice.and_then(|i| compared.results.get(i)) {
+        Some(chosen) => {
+            say!("\nchoice   {} with {}", chosen.algorithm, chosen.models);
+            for line in compared.why() {
+                say!("         {}", super::explain::wrapped(&line).replace('\n', "\n         "));
+            }
+        }
+        None => say!("\nno configuration can be kept"),
+    }
+    if compared.earlier > 0 {
+        say!(
+            "earlier  {} of {} results are from an earlier run",
+            thousands(compared.earlier as u64),
+            compared.asked
+        );
+    }
+    say!("results  {}   comparison.html, comparison.csv, comparison.json, results.jsonl", dir.display());
+}
+
+/// `front` marks what nothing beats, `choice` what to choose.
+fn row(result: &ComparisonResult, loss: &str, chosen: bool) -> Vec<String> {
+    let mut row = vec![result.algorithm.clone(), result.models.clone()];
+    match &result.scores {
+        Ok(s) => row.extend([
+            number(s.identity),
+            s.attribute.map_or_else(|| "-".into(), number),
+            number(s.metric(loss)),
+            thousands(s.groups),
+            thousands(s.smallest),
+            thousands(s.suppressed),
+        ]),
+        Err(_) => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
+    }
+    row.push(format!("{:.2}", result.seconds));
+    row.push(
+        if chosen {
+            "choice"
+        } else if result.front {
+            "front"
+        } else {
+            ""
+        }
+        .to_owned(),
+    );
+    row
+}
+
+/// Two columns of words, then numbers.
+fn aligned(rows: Vec<Vec<String>>) -> String {
+    let wide = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
+    // The shared table puts all but the first column on the right; padding puts the promises on the left.
+    let pad = |mut row: Vec<String>| {
+        row[1] = format!("{:wide$}", row[1]);
+        row
+    };
+    table(rows.into_iter().map(pad).collect())
+}

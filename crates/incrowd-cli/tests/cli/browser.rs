@@ -1,0 +1,196 @@
+//! The pages in a browser: charts are drawn, nothing is fetched, light and dark differ. Screenshots stay in `target/tmp`.
+//!
+//! The browser is the one `CHROMIUM` names, else a Chromium or Chrome on the path. On Debian, for root, it is installed if there
+//! is none. Where it cannot be had the test says so on standard error and passes.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::room::Room;
+
+/// Counts the charts that take room on the page and hold something with an extent and a colour, lines for the eye apart.
+const PROBE: &str = r#"<script>
+var all = 0, drawn = 0;
+document.querySelectorAll("svg[role=img]").forEach(function (svg) {
+  all++;
+  var box = svg.getBoundingClientRect(), shapes = 0;
+  svg.querySelectorAll("rect, path, polyline, polygon, circle, line").forEach(function (shape) {
+    if ((shape.getAttribute("style") || "").includes("--rule")) return;
+    var own = shape.getBBox(), style = getComputedStyle(shape);
+    if (own.width + own.height > 0 && (style.fill != "none" || style.stroke != "none")) shapes++;
+  });
+  if (box.width > 50 && box.height > 20 && shapes > 0) drawn++;
+});
+document.body.setAttribute("data-charts", all + " of which drawn " + drawn);
+</script></body>"#;
+
+struct Browser {
+    program: PathBuf,
+    room: Room,
+}
+
+fn works(program: &Path) -> bool {
+    let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}
+
+fn found() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(PathBuf::from);
+    named.into_iter().chain(usual).find(|program| works(program))
+}
+
+/// Debian's package, for whoever may install it.
+fn installed() -> Option<PathBuf> {
+    let root = Command::new("id").arg("-u").output().ok()?;
+    if !Path::new("/etc/debian_version").exists() || root.stdout.trim_ascii() != b"0" {
+        return None;
+    }
+    let apt = |what: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(what).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    let install = ["install", "-y", "-q", "--no-install-recommends", "chromium"];
+    let done = apt(&install) || (apt(&["update", "-q"]) && apt(&install));
+    done.then(found).flatten()
+}
+
+impl Browser {
+    fn new() -> Option<Browser> {
+        let Some(program) = found().or_else(installed) else {
+            // Written past the test harness, which shows what passing tests print to nobody.
+            drop(writeln!(
+                std::io::stderr(),
+                "skipped: no Chromium to look at the pages with (set CHROMIUM)"
+            ));
+            return None;
+        };
+        Some(Browser { program, room: Room::new() })
+    }
+
+    /// Opens a page that cannot reach any host.
+    fn open(&self, page: &Path, more: &[String]) -> Output {
+        let profile = tempfile::tempdir_in(self.room.path()).unwrap();
+        let mut command = Command::new(&self.program);
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ]);
+        command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+        command.args(["--disable-extensions", "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND"]);
+        command.arg(format!("--user-data-dir={}", profile.path().display()));
+        command.args(more).arg(format!("file://{}", page.display()));
+        command.output().unwrap()
+    }
+
+    fn dom(&self, name: &str, page: &str) -> String {
+        self.room.write(name, page);
+        let output = self
+            .open(&self.room.path().join(name), &["--virtual-time-budget=3000".into(), "--dump-dom".into()]);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The hosts that were asked for, the browser's own errands left out.
+    fn hosts(&self, name: &str, page: &str) -> BTreeSet<String> {
+        self.room.write(name, page);
+        let log = self.room.path().join("net.json");
+        let more = [format!("--log-net-log={}", log.display()), "--dump-dom".into()];
+        self.open(&self.room.path().join(name), &more);
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert!(text.contains("\"constants\""), "the browser wrote no log");
+        let asked = text.split("\"url\":\"http").skip(1).filter_map(|rest| {
+            let rest = rest.trim_start_matches('s').strip_prefix("://")?;
+            Some(rest.split(['/', '"', '?', ':']).next()?.to_owned())
+        });
+        let own = |host: &String| {
+            ["google.com", "gstatic.com", "googleapis.com", "gvt1.com"].iter().any(|end| host.ends_with(end))
+        };
+        asked.filter(|host| !own(host)).collect()
+    }
+
+    fn picture(&self, page: &str, name: &str, dark: bool) -> Vec<u8> {
+        self.room.write("picture.html", page);
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+        drop(std::fs::remove_file(&kept));
+        let scheme = u8::from(!dark);
+        let more = [
+            format!("--blink-settings=preferredColorScheme={scheme}"),
+            "--window-size=1000,3000".to_owned(),
+            format!("--screenshot={}", kept.display()),
+        ];
+        self.open(&self.room.path().join("picture.html"), &more);
+        std::fs::read(&kept).unwrap_or_else(|e| panic!("no screenshot {}: {e}", kept.display()))
+    }
+}
+
+/// A table like a census, its release, and all pages about them.
+fn pages() -> Vec<(&'static str, String)> {
+    let room = Room::new();
+    room.does("demo --data-only --rows 2000 --dir .");
+    room.does("anonymize job.toml -o r.csv --report r.html --owner-report o.html");
+    room.does("compare job.toml --algorithms mondrian,top-down --k 2,5,20 -o c");
+    room.write(
+        "one.csv",
+        "age\n".to_owned() + &(0..90).map(|i| format!("{}\n", 20 + i % 40)).collect::<String>(),
+    );
+    room.does("anonymize one.csv --quasi age -k 3 -o s.csv --report s.html");
+    vec![
+        ("report-public", room.text("r.html")),
+        ("report-owner", room.text("o.html")),
+        ("report-one-column", room.text("s.html")),
+        ("report-comparison", room.text("c/comparison.html")),
+    ]
+}
+
+#[test]
+fn charts_are_drawn_and_nothing_is_fetched() {
+    let Some(browser) = Browser::new() else { return };
+    for (name, page) in pages() {
+        // The page forbids scripts; the probe runs in a copy that does not.
+        let (before, after) = page.split_once("<meta http-equiv").unwrap();
+        let open = format!("{before}{}", after.split_once('>').unwrap().1);
+        let dom = browser.dom("probe.html", &open.replace("</body>", PROBE));
+        let charts = page.matches("role=\"img\"").count();
+        assert!(charts > 0, "{name} has no chart");
+        assert!(
+            dom.contains(&format!("data-charts=\"{charts} of which drawn {charts}\"")),
+            "{name}: {charts} charts"
+        );
+        assert!(browser.hosts("page.html", &page).is_empty(), "{name} asks for something");
+        let light = browser.picture(&page, &format!("{name}-light"), false);
+        let dark = browser.picture(&page, &format!("{name}-dark"), true);
+        assert!(light.starts_with(b"\x89PNG") && light.len() > 10_000 && dark.len() > 10_000, "{name}");
+        assert!(light != dark, "{name} looks the same in light and dark");
+        if name == "report-public" {
+            the_questions_can_be_answered_otherwise(&browser, &page, &open, charts, &light);
+        }
+    }
+}
+
+/// A check that cannot fail proves nothing: without shapes nothing is drawn, what is fetched is in the log, and charts show.
+fn the_questions_can_be_answered_otherwise(
+    browser: &Browser,
+    page: &str,
+    open: &str,
+    charts: usize,
+    light: &[u8],
+) {
+    let empty = browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE));
+    assert!(
+        !empty.contains(&format!("{charts} of which drawn {charts}\"")),
+        "{charts} charts without shapes"
+    );
+    let picture = "<img src=\"http://fetched.invalid/x.png\"></body>";
+    let leak = browser.hosts("leak.html", &open.replace("</body>", picture));
+    assert!(leak.contains("fetched.invalid"), "the log would not have shown it");
+    // And with the page's own policy even that is not fetched.
+    assert!(browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(), "the policy holds");
+    let blank = page.replace("<svg viewBox=\"0 0 720", "<svg style=\"display: none\" viewBox=\"0 0 720");
+    assert!(browser.picture(&blank, "report-public-without-charts", false) != light, "charts show");
+}

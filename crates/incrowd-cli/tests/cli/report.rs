@@ -1,0 +1,252 @@
+//! `incrowd report`: two pages, of which one may be published.
+
+use crate::room::{Room, SECRET};
+
+const JOB: &str = r#"[input]
+path = "people.csv"
+[output]
+path = "r.csv"
+order = "sorted"
+[columns]
+age = { role = "quasi", hierarchy = { intervals = { width = 10 } } }
+zip = { role = "quasi", hierarchy = { mask = {} } }
+disease = "sensitive"
+[[models]]
+name = "k-anonymity"
+k = 4
+[algorithm]
+name = "full-domain"
+suppression_limit = 0.1
+"#;
+
+/// Sixty people and one whom nobody is like; the release leaves that one out.
+fn room_with_outsider(disease: &str) -> Room {
+    let room = Room::new();
+    let mut table = String::from("age,zip,disease\n");
+    for i in 0..60 {
+        table += &format!("{},021{:02},{}\n", 20 + i % 30, i % 4, ["flu", "cold", "gout"][i % 3]);
+    }
+    table += &format!("99,99999,{disease}\n");
+    room.write("people.csv", table);
+    room.write("job.toml", JOB);
+    room.does("anonymize job.toml");
+    assert_eq!(room.json("r.release.json")["records"]["suppressed"], 1);
+    room
+}
+
+/// What must be true of every page.
+pub(crate) fn sound(page: &str) {
+    assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"));
+    assert!(page.contains(
+        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\""
+    ));
+    for word in ["<script", "src=", "@import", "url(", "<link", "<iframe", "<object"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    // The only address is the name of the language of drawings.
+    let addresses = page.matches("http").count();
+    let names = page.matches("http://www.w3.org/2000/svg").count() + page.matches("http-equiv").count();
+    assert_eq!(addresses, names);
+    for link in page.split("href=\"").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(target.starts_with('#') && page.contains(&format!("id=\"{}\"", &target[1..])), "{target}");
+    }
+    let charts = page.matches("role=\"img\"").count();
+    assert!(charts > 0);
+    assert_eq!(page.matches("<desc>").count(), charts, "every drawing tells what it shows");
+    assert!(page.matches("<details>").count() >= charts / 2, "numbers stand behind the drawings");
+    assert!(page.len() < 2_000_000, "{}", page.len());
+}
+
+/// The words a reader sees, whatever stands in tags and styles.
+fn words(page: &str) -> Vec<String> {
+    let body = page.split_once("<body").unwrap().1;
+    let text: String = body
+        .split('<')
+        .filter_map(|piece| piece.split_once('>'))
+        .map(|(_, text)| format!("{text} "))
+        .collect();
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn two_pages_of_which_one_may_be_published() {
+    let room = room_with_outsider(SECRET);
+    let done = room.does("report r.csv --job job.toml -o public.html --owner owner.html");
+    done.prints(&[
+        "r.csv   keeps its promises",
+        "public.html   may be published",
+        "owner.html   for the data owner only",
+    ]);
+    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+    sound(&public);
+    sound(&owner);
+    for words in [
+        "The promise holds",
+        "k-anonymity(k=4)",
+        "margin",
+        "What it does not promise",
+        "prosecutor",
+        "How large the \
+                  groups are",
+        "How much each quasi-identifier lost",
+        "Which columns belong together",
+        "incrowd verify r.csv",
+    ] {
+        assert!(public.contains(words), "{words}");
+    }
+    for words in ["Do not publish this page", "records like no other", "Columns before and after", "61 → 60"]
+    {
+        assert!(owner.contains(words), "{words}");
+        assert!(!public.contains(words), "{words}");
+    }
+    // Who was left out is on the owner's page, where it belongs, and nowhere on the other.
+    for word in [SECRET, "99999", "99"] {
+        assert!(!words(&public).contains(&word.to_owned()), "{word}");
+    }
+    for word in [SECRET, "99999"] {
+        assert!(words(&owner).contains(&word.to_owned()), "{word}");
+    }
+    let digest = room.json("r.release.json")["digest"].as_str().unwrap().to_owned();
+    assert!(public.contains(&digest));
+}
+
+/// Measures over the whole table apart, the page follows from the release alone.
+#[test]
+fn the_public_page_does_not_depend_on_who_was_suppressed() {
+    let pages = ["gout", SECRET].map(|disease| {
+        let room = room_with_outsider(disease);
+        room.does("report r.csv --job job.toml -o public.html --owner owner.html");
+        let page = room.text("public.html");
+        let (before, rest) = page.split_once("<section id=\"cost\"").unwrap();
+        let (_, after) = rest.split_once("<section id=\"columns\"").unwrap();
+        (format!("{before}{after}"), room.text("owner.html"))
+    });
+    assert!(pages[0].0 == pages[1].0);
+    assert!(pages[0].1 != pages[1].1, "the owner's page does");
+}
+
+#[test]
+fn without_the_original_there_is_a_public_page_only() {
+    let room = Room::with_people();
+    room.does("anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv");
+    room.does("report r.csv").prints(&["r.report.html   may be published"]);
+    let page = room.text("r.report.html");
+    sound(&page);
+    assert!(page.contains("The original was not at hand"));
+    room.refuses("report r.csv --owner owner.html")
+        .exits(2)
+        .says(&["the original, which is not named", "--original"]);
+}
+
+#[test]
+fn a_broken_promise_is_told_and_is_the_exit_code() {
+    let room = Room::with_people();
+    let done = room.run("report people.csv --quasi age,zip --sensitive disease -k 2 -o page.html").exits(1);
+    done.prints(&["does NOT keep its promises"]);
+    let page = room.text("page.html");
+    sound(&page);
+    assert!(page.contains("Not as promised: 0 of 1 promises hold") && page.contains("FAILS"));
+    // A release that was changed after it was published is not what its manifest describes.
+    room.does("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
+    room.write("r.csv", room.text("r.csv").replacen("[", "[ ", 1));
+    room.run("report r.csv -o page.html").exits(1);
+    assert!(room.text("page.html").contains("the table was changed after it was released"));
+}
+
+#[test]
+fn anonymize_writes_the_pages_too() {
+    let room = Room::with_people();
+    let typed = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv";
+    let done = room.does(&format!("{typed} --report page.html --owner-report owner.html"));
+    done.prints(&["report   page.html   may be published", "owner    owner.html   for the data owner only"]);
+    sound(&room.text("page.html"));
+    sound(&room.text("owner.html"));
+    let job = "[input]\npath = \"people.csv\"\n[output]\npath = \"s.csv\"\nreport = \"pages/s.html\"\n[columns]\nage = \
+               \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 2\n";
+    room.write("job.toml", job);
+    room.write("pages/.keep", "");
+    room.does("anonymize job.toml");
+    sound(&room.text("pages/s.html"));
+}
+
+#[test]
+fn no_page_overwrites_a_table() {
+    let room = Room::with_people();
+    room.does("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
+    for typed in [
+        "report r.csv -o r.csv",
+        "report r.csv --original people.csv -o people.csv",
+        "report r.csv --original people.csv -o page.html --owner page.html",
+        "report r.csv --original people.csv -o page.html --owner people.csv",
+        "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report people.csv",
+        "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report s.csv",
+        "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report s.html --owner-report s.html",
+        "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report nowhere/s.html",
+    ] {
+        room.refuses(typed).exits(2);
+    }
+}
+
+#[test]
+fn how_many_were_withheld_is_told_to_the_owner_only() {
+    let room = Room::new();
+    let mut table = String::from("age,zip,disease\n");
+    for i in 0..417 {
+        let disease = if i % 5 < 3 { "flu" } else { ["cold", "gout", "none", "ache"][i % 4] };
+        table += &format!("{},021{:02},{disease}\n", 20 + i % 30, i % 4);
+    }
+    room.write("people.csv", table);
+    room.does(
+        "anonymize people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=3 --suppression-seed 1 -o r.csv",
+    );
+    assert!(room.json("r.release.json")["records"]["suppressed"].is_null());
+    room.does("report r.csv --original people.csv -o public.html --owner owner.html");
+    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+    sound(&public);
+    sound(&owner);
+    // Whatever is measured beside the original tells how many records are gone.
+    for words in ["Which columns belong together", "Counting", "entropy lost"] {
+        assert!(!public.contains(words), "{words}");
+        assert!(owner.contains(words), "{words}");
+    }
+    assert!(words(&owner).contains(&"417".to_owned()) && !words(&public).contains(&"417".to_owned()));
+    assert!(public.contains("is not told") && public.contains("TEST, not for publication"));
+    assert!(!public.contains("suppression_seed"));
+}
+
+#[test]
+fn releases_of_two_tables_have_a_report() {
+    let room = Room::new();
+    let mut table = String::from("ssn,age,zip,disease\n");
+    let mut external = String::from("ssn,age,zip\n");
+    for i in 0..60 {
+        let person = format!("p{i:03},{},021{:02}", 20 + i * 7 % 30, i % 4);
+        external += &format!("{person}\n");
+        if i % 2 == 0 {
+            table += &format!("{person},{}\n", ["flu", "cold", "gout"][i % 3]);
+        }
+    }
+    room.write("people.csv", table);
+    room.write("voters.csv", external);
+    room.does("anonymize people.csv --quasi age,zip --sensitive disease -k 4 --external voters.csv --id ssn -o r.csv");
+    room.does(
+        "report r.csv --original people.csv --external voters.csv --id ssn -o public.html --owner owner.html",
+    );
+    sound(&room.text("public.html"));
+    room.write("job.toml", "[input]\npath = \"people.csv\"\n[columns]\nage = \"quasi\"\nzip = \"quasi\"\ndisease = \"sensitive\"\n\
+        [algorithm]\nname = \"anatomy\"\nl = 2\n[output]\npath = \"a.csv\"\nreport = \"a.html\"\n\
+        [suppression]\nname = \"r-suppression\"\nl = 2\nseed = 1\n");
+    room.does("anonymize job.toml");
+    sound(&room.text("a.html"));
+}
+
+#[test]
+fn the_answer_as_json_keeps_the_private_page_apart() {
+    let room = room_with_outsider("gout");
+    let json = room.does("report r.csv --job job.toml -o p.html --owner o.html --json").json();
+    assert_eq!(json["holds"], true);
+    assert_eq!(json["page"], "p.html");
+    assert_eq!(json["private"]["page"], "o.html");
+    assert_eq!(json["bytes"], room.bytes("p.html").len());
+}

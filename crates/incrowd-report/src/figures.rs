@@ -1,0 +1,170 @@
+//! Figures that both pages have.
+
+use maud::{Markup, html};
+
+use crate::chart::{AFTER, BEFORE, Bars, Matrix, Overlay, Rows, Series};
+use crate::data::{Association, Attack, Shape, ShapeKind};
+use crate::format::{decimals, percent, short, thousands};
+use crate::page::{Table, figure};
+
+/// More columns than this are not drawn: nobody would look at them, and the page would grow without end.
+const MOST_SHAPES: usize = 40;
+/// A label in a table is cut at this length.
+const LONGEST: usize = 60;
+
+/// The distributions of the columns.
+pub(crate) fn shapes(shapes: &[Shape]) -> Markup {
+    html! {
+        @for one in shapes.iter().take(MOST_SHAPES) { (shape(one)) }
+        @if shapes.len() > MOST_SHAPES {
+            p.note { (shapes.len() - MOST_SHAPES) " more columns are not drawn." }
+        }
+    }
+}
+
+fn shape(shape: &Shape) -> Markup {
+    let title = format!("{} ({})", shape.column, shape.role);
+    let share = |x: &f64| percent(*x);
+    match &shape.kind {
+        ShapeKind::Numbers { ends, before, after } => {
+            let bins = ends.windows(2).map(|e| format!("{} to {}", e[0], e[1]));
+            let rows = bins.enumerate().map(|(i, label)| {
+                let before = before.as_ref().map(|b| share(&b[i]));
+                [Some(label), before, Some(share(&after[i]))].into_iter().flatten().collect()
+            });
+            let data = table(&title, "values", before.is_some(), rows.collect());
+            let names = ("original".to_owned(), "release".to_owned());
+            let chart = Overlay { ends: ends.clone(), before: before.clone(), after: after.clone(), names };
+            let says = describe(before.is_some(), "bins of numbers");
+            figure(&title, &shape.note, &chart.svg(&title, &says), &data)
+        }
+        ShapeKind::Labels { labels, before, after } => {
+            let labels: Vec<String> = labels.iter().map(|label| short(label, LONGEST)).collect();
+            let rows = labels.iter().enumerate().map(|(i, label)| {
+                let before = before.as_ref().map(|b| share(&b[i]));
+                [Some(label.clone()), before, Some(share(&after[i]))].into_iter().flatten().collect()
+            });
+            let data = table(&title, "value", before.is_some(), rows.collect());
+            let mut series = Vec::new();
+            series.extend(before.as_ref().map(|b| Series::new("original", b.clone(), BEFORE)));
+            series.push(Series::new("release", after.clone(), AFTER));
+            let says = describe(before.is_some(), "values");
+            let chart = Rows { labels, series, whole: None, show: percent };
+            figure(&title, &shape.note, &chart.svg(&title, &says), &data)
+        }
+    }
+}
+
+fn describe(both: bool, over: &str) -> String {
+    let of = if both { "the original and the release" } else { "the release" };
+    format!("Shares of the records of {of} over {over}. The numbers stand in the table below.")
+}
+
+fn table<'a>(caption: &'a str, what: &'a str, both: bool, rows: Vec<Vec<String>>) -> Table<'a> {
+    let head = if both { vec![what, "original", "release"] } else { vec![what, "release"] };
+    Table { caption, head, rows, texts: 1 }
+}
+
+/// What attacks found, as a table, and the bands of those that are about probabilities.
+pub(crate) fn attacks(attacks: &[Attack]) -> Markup {
+    let rows = attacks.iter().map(|a| {
+        let share = if a.of == 0 { 0.0 } else { a.at_risk as f64 / a.of as f64 };
+        vec![
+            a.title.clone(),
+            decimals(a.worst, 4),
+            decimals(a.average, 4),
+            thousands(a.at_risk),
+            format!("{} {}", thousands(a.of), a.people),
+            percent(share),
+            a.alarm.clone(),
+        ]
+    });
+    let table = Table {
+        caption: "Risk of each attack: the worst of anybody, the average, and how many people are at risk",
+        head: vec!["attack", "worst", "average", "at risk", "of", "share", "at risk if"],
+        rows: rows.collect(),
+        texts: 1,
+    };
+    let mut meanings: Vec<(&str, &str)> = Vec::new();
+    for attack in attacks {
+        let name = attack.title.split(" of ").next().unwrap_or_default();
+        if !meanings.contains(&(name, &attack.measures)) {
+            meanings.push((name, &attack.measures));
+        }
+    }
+    html! {
+        (table.render())
+        details {
+            summary { "What each risk is" }
+            dl.settings { @for (name, measures) in meanings { dt { (name) } dd { (measures) } } }
+        }
+        @for attack in attacks.iter().filter(|a| !a.notes.is_empty()) {
+            p.note { b { (attack.title) } ": " (attack.notes.join(" ")) }
+        }
+    }
+}
+
+/// How many people have which risk.
+pub(crate) fn bands(attack: &Attack) -> Markup {
+    let title = format!("Who has which risk: {}", attack.title);
+    let labels: Vec<String> = attack.bands.iter().map(|(label, _)| label.clone()).collect();
+    let people = attack.bands.iter().map(|(_, people)| *people as f64).collect();
+    let rows = attack.bands.iter().map(|(label, people)| vec![label.clone(), thousands(*people)]);
+    let data = Table { caption: &title, head: vec!["risk", "people"], rows: rows.collect(), texts: 1 };
+    let chart = Bars {
+        labels,
+        series: vec![Series::new(&attack.people, people, AFTER)],
+        across: format!("risk: {}", attack.measures),
+        upwards: attack.people.clone(),
+    };
+    let says = format!("Number of {} in each band of risk, from low to high.", attack.people);
+    figure(&title, "", &chart.svg(&title, &says), &data)
+}
+
+/// Pairs of columns before and after.
+pub(crate) fn associations(pairs: &[Association]) -> Markup {
+    let mut names: Vec<String> = Vec::new();
+    for name in pairs.iter().flat_map(|p| [&p.columns.0, &p.columns.1]) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.truncate(24);
+    let at = |name: &String| names.iter().position(|n| n == name);
+    let of = |value: fn(&Association) -> f64| -> Vec<((usize, usize), f64)> {
+        let place = |p: &Association| Some(((at(&p.columns.0)?, at(&p.columns.1)?), value(p)));
+        pairs.iter().filter_map(place).collect()
+    };
+    let (before, after) = (of(|p| p.original), of(|p| p.release));
+    let rows = pairs.iter().take(300).map(|p| {
+        let name = format!("{} × {}", p.columns.0, p.columns.1);
+        vec![name, format!("{:.2}", p.original), format!("{:.2}", p.release)]
+    });
+    let data = Table {
+        caption: "Cramér's V of pairs of columns",
+        head: vec!["columns", "original", "release"],
+        rows: rows.collect(),
+        texts: 1,
+    };
+    let drawing = |values, title: &str| {
+        let matrix = Matrix { names: names.clone(), values };
+        matrix.svg(
+            title,
+            "Cramér's V for each pair of columns: the darker, the more one tells about the other.",
+        )
+    };
+    html! {
+        figure {
+            figcaption {
+                "Which columns belong together"
+                span { "Cramér's V: 0 if two columns have nothing to do with each other, 1 if one follows from the other. The
+                    numbers below a column and beside a row name the two." }
+            }
+            div.pair {
+                div { p { "in the original" } (maud::PreEscaped(drawing(before, "Associations in the original"))) }
+                div { p { "as a reader of the release sees them" } (maud::PreEscaped(drawing(after, "Associations in the release"))) }
+            }
+            details { summary { "The numbers" } (data.render()) }
+        }
+    }
+}

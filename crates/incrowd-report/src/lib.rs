@@ -1,0 +1,37 @@
+//! Pages to look at: what a release promises, keeps, risks and costs, and how ways of making one compare.
+//!
+//! A page is one self-contained HTML file: no script, nothing fetched, charts as SVG in the page, light and dark as the
+//! reader's device has it, and every chart's numbers in a table below it. This crate renders plain values and computes
+//! nothing but what fits on a picture. It opens no file and knows no other crate of incrowd: whoever fills in a [`Public`] and
+//! an [`Owner`] decides what the public sees.
+
+mod chart;
+mod compared;
+mod cost;
+mod data;
+mod figures;
+mod format;
+mod owner;
+mod page;
+mod public;
+
+pub use compared::{Compared, Configuration};
+pub use data::{
+    Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise, Public,
+    Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
+};
+
+/// The page that may be published.
+pub fn public_page(data: &Public) -> String {
+    public::render(data)
+}
+
+/// The page for the data owner's eyes.
+pub fn owner_page(data: &Owner) -> String {
+    owner::render(data)
+}
+
+/// The page of a comparison, for the data owner's eyes.
+pub fn comparison_page(data: &Compared) -> String {
+    compared::render(data)
+}

@@ -1,0 +1,172 @@
+//! The page for the data owner's eyes: what the original looked like, and what the release did to it.
+
+use maud::{Markup, html};
+
+use crate::chart::{AFTER, BEFORE, Bars, Series};
+use crate::cost::cost;
+use crate::data::{Owner, Risk};
+use crate::figures;
+use crate::format::{decimals, percent, short, thousands};
+use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+
+/// More figures or tables of a kind than this are left out.
+const MOST: usize = 20;
+
+pub(crate) fn render(data: &Owner) -> String {
+    let head = Head {
+        title: format!("{} · for the data owner only", data.release),
+        kicker: "Release report · for the data owner only",
+        heading: &data.release,
+        private: true,
+        sections: vec![
+            ("risk", "Risk before and after"),
+            ("columns", "Columns before and after"),
+            ("lost", "What was lost"),
+            ("exposed", "Most exposed"),
+            ("reproduce", "Reproduce"),
+        ],
+        version: &data.version,
+    };
+    let body = html! {
+        (section("risk", "Risk before and after", &risks(data)))
+        (section("columns", "Columns before and after", &html! {
+            p { "What a reader of the release makes of it: the people of a cell are spread evenly over the values the cell admits." }
+            (figures::shapes(&data.shapes))
+            @for line in &data.left_out { p.note { (line) } }
+        }))
+        @if let Some(own) = &data.cost { (section("cost", "What it cost", &cost(own))) }
+        (section("lost", "What was lost", &lost(data)))
+        (section("exposed", "Who is most exposed", &exposed(data)))
+        (section("reproduce", "How to get this again", &commands(&data.commands)))
+    };
+    document(&head, &first(data), &body)
+}
+
+fn first(data: &Owner) -> Markup {
+    let arrow = |(before, after): (u64, u64)| format!("{} → {}", thousands(before), thousands(after));
+    let boxes = [
+        ("records".to_owned(), arrow(data.records)),
+        ("groups of alike records".to_owned(), arrow(data.groups)),
+        ("records like no other".to_owned(), arrow(data.unique)),
+    ];
+    html! {
+        div class="verdict private" {
+            (sign(false))
+            div { "Do not publish this page" small { "It tells about the original table: its distributions, its risks, and single groups." } }
+        }
+        @if !data.holds { div class="verdict bad" { (sign(false)) div { "The release does not keep what it promises" } } }
+        (facts(&boxes))
+    }
+}
+
+fn risks(data: &Owner) -> Markup {
+    let rows = data.risks.iter().map(|r| {
+        vec![
+            r.title.clone(),
+            decimals(r.worst.0, 4),
+            decimals(r.worst.1, 4),
+            decimals(r.average.0, 4),
+            decimals(r.average.1, 4),
+            percent(r.share.0),
+            percent(r.share.1),
+            r.alarm.clone(),
+        ]
+    });
+    let table = Table {
+        caption: "The same attacks on the original and on the release",
+        head: vec![
+            "attack",
+            "worst before",
+            "after",
+            "average before",
+            "after",
+            "at risk before",
+            "after",
+            "at risk if",
+        ],
+        rows: rows.collect(),
+        texts: 1,
+    };
+    html! {
+        @if data.risks.is_empty() {
+            p { "There was no original to attack." }
+        } @else {
+            p { "What an adversary who knows the quasi-identifiers of everybody would learn from the original, and what from the release." }
+            (table.render())
+        }
+        @for risk in data.risks.iter().take(MOST) { (bands(risk)) }
+        @if !data.attacks.is_empty() { h3 { "Findings that tell about people" } (figures::attacks(&data.attacks)) }
+    }
+}
+
+fn bands(risk: &Risk) -> Markup {
+    let title = format!("Risk by {}", risk.title);
+    let labels: Vec<String> = risk.bands.iter().map(|(label, ..)| label.clone()).collect();
+    let rows = risk.bands.iter().map(|(l, before, after)| vec![l.clone(), percent(*before), percent(*after)]);
+    let data =
+        Table { caption: &title, head: vec!["risk", "original", "release"], rows: rows.collect(), texts: 1 };
+    let chart = Bars {
+        labels,
+        series: vec![
+            Series::new("original", risk.bands.iter().map(|b| 100.0 * b.1).collect(), BEFORE),
+            Series::new("release", risk.bands.iter().map(|b| 100.0 * b.2).collect(), AFTER),
+        ],
+        across: format!("risk: {}", risk.measures),
+        upwards: "% of the records".to_owned(),
+    };
+    let says = "Share of the records in each band of risk, in the original and in the release, low risks on the left.";
+    figure(&title, "Per cent of the records that have this risk.", &chart.svg(&title, says), &data)
+}
+
+fn lost(data: &Owner) -> Markup {
+    let counted = |caption, rows: &[(String, u64)], what| {
+        let rows = rows.iter().take(300).map(|(name, n)| vec![name.clone(), thousands(*n)]).collect();
+        Table { caption, head: vec![what, "number"], rows, texts: 1 }.render()
+    };
+    let of = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), percent);
+    html! {
+        @if !data.counts.is_empty() { (counted("Where the records went", &data.counts, "records")) }
+        @if !data.missing.is_empty() { (counted("Records with a missing value, by column", &data.missing, "column")) }
+        @if data.lost.iter().any(|(_, n)| *n > 0) {
+            (counted("Values of the original that are in no cell of the release any more", &data.lost, "column"))
+        } @else {
+            p { "Every value of the original is still in some cell of the release." }
+        }
+        @if !data.queries.is_empty() {
+            (Table {
+                caption: "Random counts by the share of the records they really select",
+                head: vec!["selected", "queries", "count above 0", "median error", "mean error"],
+                rows: data.queries.iter().map(|c| vec![
+                    c.label.clone(), thousands(c.queries), thousands(c.answered), of(c.median), of(c.mean),
+                ]).collect(),
+                texts: 1,
+            }.render())
+        }
+        @if !data.folds.is_empty() {
+            (Table {
+                caption: "Accuracy of prediction by fold",
+                head: vec!["fold", "learned from the release", "learned from originals"],
+                rows: data.folds.iter().enumerate().map(|(i, f)| {
+                    vec![(i + 1).to_string(), format!("{:.3}", f.release), format!("{:.3}", f.originals)]
+                }).collect(),
+                texts: 1,
+            }.render())
+        }
+    }
+}
+
+fn exposed(data: &Owner) -> Markup {
+    html! {
+        @if data.exposed.is_empty() { p { "No group of the release stands out in any attack." } }
+        @for exposed in data.exposed.iter().take(MOST) {
+            (Table {
+                caption: &format!("Groups most exposed to {}", exposed.title),
+                head: vec!["cells", "records", "risk"],
+                rows: exposed.groups.iter().map(|(risk, records, cells)| {
+                    vec![short(cells, 600), thousands(*records), decimals(*risk, 4)]
+                }).collect(),
+                texts: 1,
+            }.render())
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The page that may be published.
+
+use maud::{Markup, html};
+
+use crate::chart::{AFTER, Bars, Series};
+use crate::cost::cost;
+use crate::data::{Outcome, Promise, Public};
+use crate::figures;
+use crate::format::{decimals, percent, thousands};
+use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+
+pub(crate) fn render(data: &Public) -> String {
+    let mut sections = vec![("promises", "Promises"), ("attacks", "Attacks"), ("cost", "Cost")];
+    if !data.shapes.is_empty() {
+        sections.push(("columns", "Columns"));
+    }
+    sections.extend([("suppressed", "Suppressed"), ("reproduce", "Reproduce")]);
+    let head = Head {
+        title: format!("{} · release report", data.release),
+        kicker: "Release report · may be published",
+        heading: &data.release,
+        private: false,
+        sections,
+        version: &data.version,
+    };
+    let body = html! {
+        (section("promises", "What is promised, and kept", &promises(data)))
+        (section("attacks", "What attacks find", &attacks(data)))
+        (section("cost", "What it cost", &html! {
+            (cost(&data.cost))
+            @for line in &data.left_out { p.note { (line) } }
+        }))
+        @if !data.shapes.is_empty() {
+            (section("columns", "What is published, column by column", &html! {
+                p { "These distributions follow from the release alone. The originals beside them are for the data owner." }
+                (figures::shapes(&data.shapes))
+            }))
+        }
+        (section("suppressed", "What was suppressed", &suppressed(data)))
+        (section("reproduce", "How to check and reproduce it", &reproduce(data)))
+    };
+    document(&head, &first(data), &body)
+}
+
+/// The first screen: the verdict, and the numbers one asks for first.
+fn first(data: &Public) -> Markup {
+    let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
+    let all = data.promises.len();
+    let (class, verdict) = match (data.holds, all) {
+        (true, 1) => ("verdict good", "The promise holds".to_owned()),
+        (true, 2) => ("verdict good", "Both promises hold".to_owned()),
+        (true, all) => ("verdict good", format!("All {all} promises hold")),
+        (false, all) => ("verdict bad", format!("Not as promised: {kept} of {all} promises hold")),
+    };
+    let average = data.records as f64 / data.groups.max(1) as f64;
+    let mut boxes = vec![
+        ("records published".to_owned(), thousands(data.records)),
+        ("groups of alike records".to_owned(), thousands(data.groups)),
+        ("records per group".to_owned(), decimals(average, 1)),
+    ];
+    if let Some(score) = data.cost.scores.iter().find(|score| score.name == "ncp") {
+        boxes.push(("information lost (NCP)".to_owned(), percent(score.value)));
+    }
+    html! {
+        div class=(class) {
+            (sign(data.holds))
+            div {
+                (verdict)
+                small { "Judged on the published bytes: records were grouped anew by their cells, and every group was asked." }
+            }
+        }
+        @if let Some(stamp) = &data.stamp { div class="verdict bad" { (sign(false)) div { "TEST, not for publication" small { (stamp) } } } }
+        @for fault in &data.faults { div class="verdict bad" { (sign(false)) div { (fault) } } }
+        (facts(&boxes))
+        @for promise in &data.promises { (card(promise)) }
+    }
+}
+
+fn card(promise: &Promise) -> Markup {
+    let (class, badge) = match promise.outcome {
+        Outcome::Holds => ("promise", "holds"),
+        Outcome::Fails => ("promise fails", "FAILS"),
+        Outcome::Unknown => ("promise unknown", "cannot be told from categories"),
+    };
+    html! {
+        div class=(class) {
+            h3 { span { (promise.title) } span.badge { (badge) } }
+            p.measure {
+                (promise.measures) " " b { (decimals(promise.have, 4)) }
+                ", promised " (decimals(promise.need, 4)) " · margin " (decimals(promise.margin, 4))
+            }
+        }
+    }
+}
+
+fn promises(data: &Public) -> Markup {
+    html! {
+        @for promise in &data.promises {
+            h3 { (promise.title) }
+            p { (promise.promise) }
+            p.note { b { "What it does not promise. " } (promise.limits) }
+        }
+        (sizes(data))
+    }
+}
+
+fn sizes(data: &Public) -> Markup {
+    let labels: Vec<String> = data.sizes.iter().map(|bin| bin.label.clone()).collect();
+    let groups = data.sizes.iter().map(|bin| bin.groups as f64).collect();
+    let rows = data.sizes.iter().map(|b| vec![b.label.clone(), thousands(b.groups), thousands(b.records)]);
+    let table = Table {
+        caption: "Groups by their number of records",
+        head: vec!["records in the group", "groups", "records"],
+        rows: rows.collect(),
+        texts: 1,
+    };
+    let chart = Bars {
+        labels,
+        series: vec![Series::new("groups", groups, AFTER)],
+        across: "records in the group".to_owned(),
+        upwards: "groups".to_owned(),
+    };
+    let title = "How large the groups are";
+    let about = "A group is all records that look alike in every quasi-identifier.";
+    let drawing =
+        chart.svg(title, "Number of groups by the number of records they have, small groups on the left.");
+    figure(title, about, &drawing, &table)
+}
+
+fn attacks(data: &Public) -> Markup {
+    html! {
+        p {
+            "The release was attacked as the literature attacks such tables, by an adversary who has it and knows the
+            quasi-identifiers of the people in it."
+        }
+        (figures::attacks(&data.attacks))
+        @if let Some(attack) = data.attacks.iter().find(|attack| attack.title == "prosecutor") { (figures::bands(attack)) }
+        @for attack in data.attacks.iter().filter(|attack| attack.title.starts_with("homogeneity")).take(2) { (figures::bands(attack)) }
+        @if !data.not_run.is_empty() {
+            details {
+                summary { "Attacks that were not run, and why" }
+                dl.settings { @for (name, why) in &data.not_run { dt { (name) } dd { (why) } } }
+            }
+        }
+    }
+}
+
+fn suppressed(data: &Public) -> Markup {
+    let rows = data.counts.iter().map(|(name, n)| vec![name.clone(), thousands(*n)]);
+    html! {
+        @for line in &data.suppressed { p { (line) } }
+        @if !data.counts.is_empty() {
+            (Table { caption: "Where the records went", head: vec!["records", "number"], rows: rows.collect(), texts: 1 }.render())
+        }
+    }
+}
+
+fn reproduce(data: &Public) -> Markup {
+    html! {
+        dl.settings { @for (name, value) in &data.settings { dt { (name) } dd { (value) } } }
+        p {
+            "Digest of the release: " code { (data.digest) }
+            @match data.digest_matches {
+                Some(true) => { " It is the one the manifest names." }
+                Some(false) => { b { " The manifest names another one: the table was changed after it was released." } }
+                None => {}
+            }
+        }
+        (commands(&data.commands))
+        p.note {
+            "The order of the records and whatever else protects people is drawn from the operating system and kept nowhere, so a
+            second run makes a release with the same cells in another order."
+        }
+    }
+}

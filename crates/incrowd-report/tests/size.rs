@@ -1,0 +1,147 @@
+//! A page stays small whatever it is about.
+
+use incrowd_report::{
+    Association, Attack, ColumnCost, Compared, Configuration, Cost, Exposed, Loss, Outcome, Owner, Promise,
+    Public, Risk, Shape, ShapeKind, SizeBin, comparison_page, owner_page, public_page,
+};
+
+const COLUMNS: usize = 400;
+
+fn long(i: usize) -> String {
+    format!("{i} {}", "a value that goes on and on ".repeat(400))
+}
+
+fn shapes(before: bool) -> Vec<Shape> {
+    let shares = |n: usize| vec![1.0 / n as f64; n];
+    let shape = |i: usize| {
+        let kind = if i % 2 == 0 {
+            let ends = (0..25).map(|e| e.to_string()).collect();
+            ShapeKind::Numbers { ends, before: before.then(|| shares(24)), after: shares(24) }
+        } else {
+            ShapeKind::Labels {
+                labels: (0..12).map(long).collect(),
+                before: before.then(|| shares(12)),
+                after: shares(12),
+            }
+        };
+        Shape { column: format!("column {i}"), role: "quasi-identifier".into(), kind, note: String::new() }
+    };
+    (0..COLUMNS).map(shape).collect()
+}
+
+fn public() -> Public {
+    let attack = |i: usize| Attack {
+        title: format!("homogeneity of column {i}"),
+        measures: "chance".into(),
+        worst: 1.0,
+        average: 0.5,
+        at_risk: 3,
+        of: 10,
+        people: "records".into(),
+        alarm: "≥ 0.8".into(),
+        bands: vec![("0".into(), 3), ("1".into(), 7)],
+        notes: vec!["a note".into()],
+    };
+    let column = |i: usize| ColumnCost {
+        name: format!("column {i}"),
+        role: "quasi-identifier".into(),
+        ncp: 0.3,
+        beside: Some(Loss { cells: 9, entropy: 0.1, kl_divergence: f64::INFINITY, total_variation: 0.2 }),
+    };
+    let pairs = (0..COLUMNS).flat_map(|a| (a + 1..COLUMNS).map(move |b| (a, b)));
+    let association = |(a, b): (usize, usize)| Association {
+        columns: (format!("column {a}"), format!("column {b}")),
+        original: 0.5,
+        release: 0.4,
+    };
+    Public {
+        release: "r.csv".into(),
+        holds: true,
+        records: 10,
+        groups: 2,
+        promises: vec![Promise {
+            title: "k-anonymity(k=5)".into(),
+            promise: "…".into(),
+            limits: "…".into(),
+            outcome: Outcome::Holds,
+            measures: "smallest group".into(),
+            have: 5.0,
+            need: 5.0,
+            margin: 0.0,
+        }],
+        sizes: vec![SizeBin { label: "5".into(), groups: 2, records: 10 }],
+        attacks: (0..COLUMNS).map(attack).collect(),
+        cost: Cost {
+            columns: (0..COLUMNS).map(column).collect(),
+            associations: pairs.map(association).collect(),
+            ..Cost::default()
+        },
+        shapes: shapes(false),
+        ..Public::default()
+    }
+}
+
+#[test]
+fn four_hundred_columns_fit_into_two_megabytes() {
+    let page = public_page(&public());
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    assert!(page.contains("more columns are not drawn") && page.contains("holds"));
+    let risk = |i: usize| Risk {
+        title: format!("homogeneity of column {i}"),
+        measures: "chance".into(),
+        alarm: "≥ 0.8".into(),
+        bands: vec![("0".into(), 0.3, 0.7); 8],
+        worst: (1.0, 0.5),
+        average: (1.0, 0.5),
+        share: (1.0, 0.5),
+    };
+    let exposed = |i: usize| Exposed { title: format!("attack {i}"), groups: vec![(1.0, 5, long(i)); 5] };
+    let owner = Owner {
+        risks: (0..COLUMNS).map(risk).collect(),
+        exposed: (0..COLUMNS).map(exposed).collect(),
+        shapes: shapes(true),
+        lost: (0..COLUMNS).map(|i| (format!("column {i}"), 1)).collect(),
+        ..Owner::default()
+    };
+    let page = owner_page(&owner);
+    assert!(page.len() < 2_000_000, "{}", page.len());
+}
+
+#[test]
+fn ten_thousand_configurations_fit_too() {
+    let configuration = |i: usize| Configuration {
+        algorithm: format!("algorithm {}", i % 9),
+        models: format!("k-anonymity(k={i}) + l-diversity(l=3)"),
+        point: (i % 7 > 0).then_some((1.0 / (i + 1) as f64, Some(0.3), i as f64 / 1e4)),
+        counts: (i % 7 > 0).then_some((4, 5, 6)),
+        seconds: 0.1,
+        front: i % 10 == 0,
+        chosen: i == 10,
+        failed: (i % 7 == 0).then(|| "the table as a whole breaks the promise".to_owned()),
+    };
+    let compared = Compared {
+        configurations: (0..10_000).map(configuration).collect(),
+        asked: 10_000,
+        loss: "ncp".into(),
+        ..Compared::default()
+    };
+    let page = comparison_page(&compared);
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    assert!(page.contains("more configurations are not shown"));
+}
+
+#[test]
+fn what_is_on_a_page_is_text_and_never_mark_up() {
+    let mut data = public();
+    data.release = "<script>alert(1)</script>".into();
+    data.shapes = vec![Shape {
+        column: "<b>".into(),
+        role: "sensitive".into(),
+        kind: ShapeKind::Labels { labels: vec!["<img src=x>".into()], before: None, after: vec![1.0] },
+        note: String::new(),
+    }];
+    let page = public_page(&data);
+    assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("<b>("));
+    assert!(page.contains("&lt;script&gt;"));
+    assert_eq!(format!("{:?}", data.shapes[0]), "Shape { column: \"<b>\", .. }", "no cell reaches a log");
+}

@@ -1,0 +1,148 @@
+//! Sweeping algorithms, models and parameters over one table: what would each risk, and what would it cost?
+//!
+//! The table is read and folded once. Every configuration then recodes it in memory, and the released cells are judged as
+//! verification judges a table: grouped anew by their texts. Only [`anonymize`](crate::anonymize()) writes a release, and it
+//! judges the bytes. Each configuration runs on one core, so many at a time; what is finished goes into a file at once, from
+//! which a later run goes on.
+
+mod choose;
+mod page;
+mod results;
+mod sweep;
+mod trial;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use incrowd_core::metric::METRICS;
+use incrowd_core::model::Need;
+use incrowd_core::{Error, Progress, Result};
+use incrowd_engine::Engine;
+
+use crate::job::{CompareJob, Job};
+use crate::setup::{self, Setup};
+
+pub use choose::{CHOICE, ChoiceCard};
+use results::Log;
+pub use results::{Comparison, Result_ as ComparisonResult, Scores as ComparisonScores};
+use trial::{Table, trial};
+
+/// What shall be compared.
+#[derive(Clone, Debug, Default)]
+pub struct CompareRequest {
+    /// The table with the roles of its columns. What it says of algorithm and models is the default of the sweep.
+    pub job: Job,
+    /// Where the results go; what an earlier run left there is not done again.
+    pub dir: PathBuf,
+    /// How many configurations run at a time; 0 is as many as there are cores.
+    pub threads: usize,
+}
+
+/// The metric on the axis of loss unless the job says otherwise.
+const USUAL_LOSS: &str = "ncp";
+
+/// Runs every configuration that has no result yet. If `stop` says so, what is finished is all there is.
+pub fn compare(
+    request: &CompareRequest,
+    progress: &dyn Progress,
+    stop: &dyn Fn() -> bool,
+) -> Result<Comparison> {
+    let job = &request.job;
+    if job.external.is_some() || job.suppression.is_some() {
+        return Err(Error::job(
+            "a comparison is about one table: it knows neither [external] nor [suppression]",
+        )
+        .help("leave that part out of the job"));
+    }
+    let sweep = job.compare.clone().unwrap_or_default();
+    let loss = loss_of(&sweep)?;
+    let mut engine = setup::open(&job.input)?;
+    let plans = sweep::plans(job, &sweep)?;
+    // What is wrong with every configuration is wrong with the job.
+    let mut setups = plans.iter().map(|plan| Setup::new(&plan.job, engine.columns()));
+    let setup = match setups.find(Result::is_ok) {
+        Some(sound) => sound?,
+        None => Setup::new(&plans[0].job, engine.columns())?,
+    };
+    drop(setups);
+    let mut log =
+        Log::open(&request.dir, job, &plans, &engine.files().map(PathBuf::from).collect::<Vec<_>>())?;
+    let mut spec = setup.fold_spec();
+    spec.replay = false;
+    let folded = engine.fold(&spec, progress)?;
+    // Values that do not fit are told with their place now, once for all.
+    let records = setup.encode(folded.clone(), &engine)?.records();
+    let needs = |plan: &sweep::Plan| {
+        let promises =
+            setup::promises(&plan.job, &setup.schema.sensitive().map(|(n, _)| n).collect::<Vec<_>>());
+        promises.is_ok_and(|all| all.iter().any(|p| p.model.card().needs.contains(&Need::Population)))
+    };
+    let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
+    let people = match (&job.population, plans.iter().any(needs)) {
+        (Some(people), true) => Some(setup::fold_people(job, &people.paths, &quasi, progress)?),
+        _ => None,
+    };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if request.threads == 0 { cores() } else { request.threads };
+    let table = Table { folded, columns: engine.columns().to_vec(), population: people };
+    let todo: Vec<usize> = (0..plans.len()).filter(|&i| !log.has(i)).collect();
+    let before = plans.len() - todo.len();
+    let failed = |e| Error::resources(format!("cannot make the directory `{}`: {e}", request.dir.display()));
+    std::fs::create_dir_all(&request.dir).map_err(failed)?;
+    progress.step_through("comparing", plans.len() as u64, "configurations");
+    progress.advance(before as u64);
+    let results = work(Arc::new(table), Arc::new(plans.clone()), todo, threads)?;
+    loop {
+        if stop() {
+            break;
+        }
+        match results.recv_timeout(Duration::from_millis(50)) {
+            Ok((i, done)) => {
+                log.add(i, done)?;
+                progress.advance(1);
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let comparison = Comparison::new(job, records, &plans, log.into_results(), loss, threads, before);
+    comparison.write(&request.dir)?;
+    Ok(comparison)
+}
+
+fn loss_of(sweep: &CompareJob) -> Result<&'static str> {
+    let name = sweep.loss.as_deref().unwrap_or(USUAL_LOSS);
+    // More groups are better, so their number is no loss.
+    let losses = || METRICS.iter().map(|card| card.name).filter(|name| *name != "groups");
+    losses().find(|known| *known == name).ok_or_else(|| {
+        Error::job(format!("there is no loss called `{name}`")).help_near(name, losses()).at("compare.loss")
+    })
+}
+
+/// Starts the threads. They are not waited for: who stops early leaves them to the end of the process.
+fn work(
+    table: Arc<Table>,
+    plans: Arc<Vec<sweep::Plan>>,
+    todo: Vec<usize>,
+    threads: usize,
+) -> Result<mpsc::Receiver<(usize, trial::Done)>> {
+    let (send, receive) = mpsc::channel();
+    let (todo, next) = (Arc::new(todo), Arc::new(AtomicUsize::new(0)));
+    for _ in 0..threads.min(todo.len()) {
+        let (table, plans, todo, next) = (table.clone(), plans.clone(), todo.clone(), next.clone());
+        let send = send.clone();
+        // A pool of one thread: whatever an algorithm would do on all cores it does on this one.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.map_err(|e| Error::resources(format!("cannot start a thread: {e}")))?;
+        pool.spawn(move || {
+            while let Some(&i) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if send.send((i, trial(&table, &plans[i].job))).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    Ok(receive)
+}

@@ -1,0 +1,34 @@
+//! A comparison as a page to look at.
+
+use incrowd_report::{Compared, Configuration};
+
+use super::results::{Comparison, Result_};
+
+pub(super) fn page(comparison: &Comparison) -> Compared {
+    let configuration = |(i, r): (usize, &Result_)| {
+        let scores = r.scores.as_ref().ok();
+        Configuration {
+            algorithm: r.algorithm.clone(),
+            models: r.models.clone(),
+            point: scores.map(|s| (s.identity, s.attribute, s.metric(comparison.loss))),
+            counts: scores.map(|s| (s.groups, s.smallest, s.suppressed)),
+            seconds: r.seconds,
+            front: r.front,
+            chosen: comparison.choice == Some(i),
+            failed: r.scores.as_ref().err().cloned(),
+        }
+    };
+    let again =
+        "The same command goes on where it stopped and takes finished configurations from results.jsonl:";
+    Compared {
+        table: comparison.table.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        records: comparison.records,
+        loss: comparison.loss.replace('_', " "),
+        configurations: comparison.results.iter().enumerate().map(configuration).collect(),
+        asked: comparison.asked,
+        choice: comparison.why(),
+        threads: comparison.threads,
+        commands: vec![("incrowd compare TABLE … -o DIR".to_owned(), again.to_owned())],
+    }
+}

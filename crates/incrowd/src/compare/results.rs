@@ -1,0 +1,333 @@
+//! The results: one line per finished configuration in a file, and all of them as table, CSV and JSON.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, HierarchySpec, Result};
+use serde_json::{Map, Value as Json, json};
+
+use super::choose::{Axes, RULE, choose, front};
+use super::page;
+use super::sweep::Plan;
+use super::trial::Done;
+use crate::job::Job;
+use crate::manifest::file_name;
+use crate::write_file;
+
+/// What the release of a configuration would be like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scores {
+    /// How many groups a reader would see.
+    pub groups: u64,
+    /// How many records the smallest has.
+    pub smallest: u64,
+    /// How many records would be published with their cells.
+    pub published: u64,
+    /// How many would be suppressed.
+    pub suppressed: u64,
+    /// The worst chance of being found: 1 over the smallest group.
+    pub identity: f64,
+    /// The average chance that the sensitive value of a person who is found is guessed, if there is a sensitive column.
+    pub attribute: Option<f64>,
+    /// Every metric.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Scores {
+    /// A metric by its name.
+    pub fn metric(&self, name: &str) -> f64 {
+        self.metrics.iter().find(|(known, _)| known == name).map_or(0.0, |(_, value)| *value)
+    }
+}
+
+/// What came of one configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Result_ {
+    /// The algorithm with its options.
+    pub algorithm: String,
+    /// The promises.
+    pub models: String,
+    /// The scores, or why there can be no such release.
+    pub scores: std::result::Result<Scores, String>,
+    /// How many seconds it took.
+    pub seconds: f64,
+    /// Whether no other configuration is at least as good in everything and better in something.
+    pub front: bool,
+}
+
+/// What came of a sweep. All of it is for the data owner's eyes.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The table's file name.
+    pub table: String,
+    /// How many records it has, those with missing values apart.
+    pub records: u64,
+    /// How many configurations were asked for.
+    pub asked: usize,
+    /// How many results are from an earlier run.
+    pub earlier: usize,
+    /// What is finished, in the order asked for.
+    pub results: Vec<Result_>,
+    /// Which of the results to choose.
+    pub choice: Option<usize>,
+    /// The metric on the axis of loss.
+    pub loss: &'static str,
+    /// How many ran at a time.
+    pub threads: usize,
+}
+
+impl Comparison {
+    pub(super) fn new(
+        job: &Job,
+        records: u64,
+        plans: &[Plan],
+        done: BTreeMap<usize, Done>,
+        loss: &'static str,
+        threads: usize,
+        earlier: usize,
+    ) -> Comparison {
+        let result = |(i, (scores, seconds)): (usize, Done)| Result_ {
+            algorithm: plans[i].algorithm.clone(),
+            models: plans[i].models.clone(),
+            scores,
+            seconds,
+            front: false,
+        };
+        let mut results: Vec<Result_> = done.into_iter().map(result).collect();
+        let axes: Vec<Option<Axes>> =
+            results.iter().map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss))).collect();
+        let on = front(&axes);
+        let choice = choose(&axes, &on);
+        results.iter_mut().zip(on).for_each(|(result, on)| result.front = on);
+        let table = job.input.paths.first().map(|path| file_name(path)).unwrap_or_default();
+        Comparison { table, records, asked: plans.len(), earlier, results, choice, loss, threads }
+    }
+
+    /// Whether every configuration has its result.
+    pub fn complete(&self) -> bool {
+        self.results.len() == self.asked
+    }
+
+    /// Which configuration to choose and why, in sentences.
+    pub fn why(&self) -> Vec<String> {
+        let Some(chosen) = self.choice.and_then(|i| self.results.get(i)) else { return Vec::new() };
+        let Ok(scores) = &chosen.scores else { return Vec::new() };
+        let all = || self.results.iter().filter_map(|r| r.scores.as_ref().ok());
+        let among = |of: &dyn Fn(&Scores) -> f64, name: &str| {
+            let (least, most) =
+                all().map(of).fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+            format!("{name} {} (of {} to {})", short(of(scores)), short(least), short(most))
+        };
+        let mut parts = vec![
+            among(&|s| s.metric(self.loss), self.loss),
+            among(&|s| s.identity, "worst risk of being found"),
+        ];
+        if scores.attribute.is_some() {
+            parts.push(among(&|s| s.attribute.unwrap_or(0.0), "average chance of being guessed"));
+        }
+        let on = self.results.iter().filter(|r| r.front).count();
+        vec![format!("{}.", parts.join(", ")), format!("{on} configurations are on the front. {RULE}")]
+    }
+
+    /// The answer as JSON; all of it but the counts stands under `private`.
+    pub fn to_json(&self) -> Json {
+        let result = |r: &Result_| {
+            let mut line = result_json(&r.algorithm, &r.models, &(r.scores.clone(), r.seconds));
+            line["front"] = json!(r.front);
+            line
+        };
+        let chosen = self.choice.map(|i| {
+            json!({
+                "algorithm": self.results[i].algorithm, "models": self.results[i].models, "why": self.why(),
+            })
+        });
+        json!({
+            "incrowd": env!("CARGO_PKG_VERSION"),
+            "configurations": self.asked,
+            "finished": self.results.len(),
+            "private": {
+                "records": self.records,
+                "loss": self.loss,
+                "at_a_time": self.threads,
+                "rule": RULE,
+                "choice": chosen,
+                "results": self.results.iter().map(result).collect::<Vec<_>>(),
+            },
+        })
+    }
+
+    fn csv(&self) -> Vec<u8> {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let metrics: Vec<&str> = incrowd_core::metric::METRICS.iter().map(|card| card.name).collect();
+        let head = ["algorithm", "models", "identity_risk", "attribute_risk"];
+        let tail = ["smallest_group", "published", "suppressed", "seconds", "front", "chosen", "failed"];
+        // Writing into memory does not fail.
+        drop(out.write_record(head.iter().chain(&metrics).chain(&tail)));
+        for (i, r) in self.results.iter().enumerate() {
+            let mut line = vec![r.algorithm.clone(), r.models.clone()];
+            let scores = r.scores.as_ref().ok();
+            let of = |value: Option<String>| value.unwrap_or_default();
+            line.push(of(scores.map(|s| s.identity.to_string())));
+            line.push(of(scores.and_then(|s| s.attribute).map(|x| x.to_string())));
+            line.extend(metrics.iter().map(|name| of(scores.map(|s| s.metric(name).to_string()))));
+            line.push(of(scores.map(|s| s.smallest.to_string())));
+            line.push(of(scores.map(|s| s.published.to_string())));
+            line.push(of(scores.map(|s| s.suppressed.to_string())));
+            line.push(format!("{:.4}", r.seconds));
+            line.extend([r.front.to_string(), (self.choice == Some(i)).to_string()]);
+            line.push(r.scores.as_ref().err().cloned().unwrap_or_default());
+            drop(out.write_record(&line));
+        }
+        out.into_inner().unwrap_or_default()
+    }
+
+    /// Writes `comparison.csv`, `comparison.json` and `comparison.html` into a directory.
+    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+        let mut json = serde_json::to_vec_pretty(&self.to_json()).unwrap_or_default();
+        json.push(b'\n');
+        write_file(&dir.join("comparison.csv"), &self.csv())?;
+        write_file(&dir.join("comparison.json"), &json)?;
+        write_file(
+            &dir.join("comparison.html"),
+            incrowd_report::comparison_page(&page::page(self)).as_bytes(),
+        )
+    }
+}
+
+fn short(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.3}") }
+}
+
+fn axes(scores: &Scores, loss: &str) -> Axes {
+    [Some(scores.metric(loss)), Some(scores.identity), scores.attribute].into_iter().flatten().collect()
+}
+
+fn result_json(algorithm: &str, models: &str, (scores, seconds): &Done) -> Json {
+    let mut line = json!({ "algorithm": algorithm, "models": models, "seconds": seconds });
+    match scores {
+        Err(why) => line["failed"] = json!(why),
+        Ok(s) => {
+            line["groups"] = json!(s.groups);
+            line["smallest_group"] = json!(s.smallest);
+            line["published"] = json!(s.published);
+            line["suppressed"] = json!(s.suppressed);
+            line["identity_risk"] = json!(s.identity);
+            line["attribute_risk"] = json!(s.attribute);
+            let metrics: Map<String, Json> = s.metrics.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
+            line["metrics"] = Json::Object(metrics);
+        }
+    }
+    line
+}
+
+fn of_json(line: &Json) -> Option<Done> {
+    let seconds = line["seconds"].as_f64()?;
+    if let Some(why) = line["failed"].as_str() {
+        return Some((Err(why.to_owned()), seconds));
+    }
+    let metrics = line["metrics"].as_object()?.iter();
+    let scores = Scores {
+        groups: line["groups"].as_u64()?,
+        smallest: line["smallest_group"].as_u64()?,
+        published: line["published"].as_u64()?,
+        suppressed: line["suppressed"].as_u64()?,
+        identity: line["identity_risk"].as_f64()?,
+        attribute: line["attribute_risk"].as_f64(),
+        metrics: metrics.map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect::<Option<_>>()?,
+    };
+    Some((Ok(scores), seconds))
+}
+
+/// The file to which every finished configuration is added at once. A line that was cut off by a kill is passed over.
+pub(super) struct Log {
+    path: PathBuf,
+    plans: Vec<(String, String, String)>,
+    results: BTreeMap<usize, Done>,
+}
+
+impl Log {
+    /// Reads what an earlier run has finished. A configuration is known by a digest of the table, of everything the job says of
+    /// it, of the version and of itself.
+    pub(super) fn open(dir: &Path, job: &Job, plans: &[Plan], files: &[PathBuf]) -> Result<Log> {
+        let failed =
+            |e: std::io::Error| Error::resources(format!("cannot write into `{}`: {e}", dir.display()));
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let mut table = blake3::Hasher::new();
+        for file in files {
+            table.update(incrowd_engine::digest(file)?.as_bytes());
+        }
+        for path in job.population.iter().flat_map(|people| &people.paths) {
+            let name = path.to_string_lossy().into_owned();
+            table.update(incrowd_engine::digest(path).unwrap_or(name).as_bytes());
+        }
+        table.update(env!("CARGO_PKG_VERSION").as_bytes());
+        table.update(format!("{:?}", job.input).as_bytes());
+        for (name, column) in &job.columns {
+            table.update(format!("{name} {:?} {:?}", column.role, column.spec.kind).as_bytes());
+            table.update(format!("{:?} {:?}", column.spec.labels, column.spec.domain).as_bytes());
+            table.update(format!("{:?} {:?}", column.spec.weight, column.publish).as_bytes());
+            table.update(format!("{:?}", column.categories).as_bytes());
+            match &column.spec.hierarchy {
+                Some(HierarchySpec::Arx { text, .. }) => table.update(text.as_bytes()),
+                other => table.update(format!("{other:?}").as_bytes()),
+            };
+        }
+        let key = |plan: &Plan| {
+            let mut own = table.clone();
+            own.update(format!("\u{0}{}\u{0}{}", plan.algorithm, plan.models).as_bytes());
+            own.update(format!("{:?}", plan.job.algorithm).as_bytes());
+            own.finalize().to_hex()[..32].to_owned()
+        };
+        let plans: Vec<(String, String, String)> =
+            plans.iter().map(|p| (key(p), p.algorithm.clone(), p.models.clone())).collect();
+        let path = dir.join("results.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let mut results = BTreeMap::new();
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
+            let known = plans.iter().position(|(key, ..)| line["key"] == key.as_str());
+            if let (Some(i), Some(done)) = (known, of_json(&line)) {
+                results.insert(i, done);
+            }
+        }
+        Ok(Log { path, plans, results })
+    }
+
+    pub(super) fn has(&self, i: usize) -> bool {
+        self.results.contains_key(&i)
+    }
+
+    /// Adds a result, to the file first.
+    pub(super) fn add(&mut self, i: usize, done: Done) -> Result<()> {
+        let (key, algorithm, models) = &self.plans[i];
+        let mut line = json!({ "key": key });
+        if let (Json::Object(line), Json::Object(rest)) = (&mut line, result_json(algorithm, models, &done)) {
+            line.extend(rest);
+        }
+        let failed = |e| Error::resources(format!("cannot write `{}`: {e}", self.path.display()));
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path).map_err(failed)?;
+        // One write, so that two runs do not mix their lines. It begins on a line of its own even if another was cut off.
+        let text = if ends_open(&self.path) { format!("\n{line}\n") } else { format!("{line}\n") };
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        self.results.insert(i, done);
+        Ok(())
+    }
+
+    pub(super) fn into_results(self) -> BTreeMap<usize, Done> {
+        self.results
+    }
+}
+
+/// Whether the last line of a file has no end.
+fn ends_open(path: &Path) -> bool {
+    use std::io::{Read, Seek, SeekFrom};
+    let last = || -> std::io::Result<u8> {
+        let mut file = std::fs::File::open(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        Ok(byte[0])
+    };
+    last().is_ok_and(|byte| byte != b'\n')
+}

@@ -1,0 +1,127 @@
+//! What goes onto the data owner's page.
+
+use incrowd_audit::attack::{Card, Finding, Published, Scene};
+use incrowd_core::{ColumnSpec, Folded, Progress, Result};
+use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
+
+use super::public::{beside_original, of_finding, signs, title};
+use super::settings::commands;
+use super::{Found, shapes};
+use crate::job::RoleName;
+use crate::verify::named;
+
+/// The attacks that say the same of an original as of a release.
+const BEFORE: [&str; 2] = ["prosecutor", "homogeneity"];
+
+pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner> {
+    let content = found.content();
+    let after: Vec<&Finding> = found.attacks.attacked.iter().map(|attacked| &attacked.finding).collect();
+    let (mut risks, mut groups, mut unique, mut records) = (Vec::new(), 0, 0, 0);
+    if let Some(original) = &found.kept.original {
+        let (findings, sizes) = attacked(found, original, progress)?;
+        (records, groups) = (sizes.iter().sum(), sizes.len() as u64);
+        unique = sizes.iter().filter(|size| **size == 1).count() as u64;
+        let same = |a: &Finding, b: &Finding| a.attack == b.attack && a.column == b.column;
+        for before in &findings {
+            risks.extend(after.iter().find(|after| same(before, after)).map(|after| risk(before, after)));
+        }
+    }
+    let sizes = found.attacks.group_sizes();
+    let alone = sizes.iter().filter(|size| **size == 1).count() as u64;
+    let utility = found.measured.as_ref().and_then(|measured| measured.utility.as_ref());
+    let counts = content["records"].as_object().into_iter().flatten();
+    let mut counts: Vec<(String, u64)> =
+        counts.filter_map(|(name, n)| Some((name.replace('_', " "), n.as_u64()?))).collect();
+    if let Some(measured) = found.measured.as_ref().filter(|_| content["records"]["suppressed"].is_null()) {
+        counts.push(("not in the release although in the original".into(), measured.tally.suppressed));
+    }
+    let missing = found.kept.original.as_ref().map_or_else(Vec::new, |original| {
+        let columns = original.columns.iter().map(|c| c.name.clone()).zip(original.missing.iter().copied());
+        columns.filter(|(_, records)| *records > 0).collect()
+    });
+    let cost = found.withheld_in_secret().then(|| {
+        let scores =
+            found.measured.iter().flat_map(|m| m.metrics()).map(|(n, v)| (n.to_owned(), v)).collect();
+        beside_original(utility, scores, Vec::new())
+    });
+    let exposed = found.attacks.attacked.iter().filter(|a| !a.finding.by_group.is_empty()).map(|attacked| {
+        let groups = found.attacks.exposed(&attacked.finding).into_iter().map(|group| {
+            let cells: Vec<String> =
+                group.cells.iter().map(|(name, cell)| format!("{name} {cell}")).collect();
+            (group.risk, group.records, cells.join(", "))
+        });
+        Exposed { title: title(&attacked.finding), groups: groups.collect() }
+    });
+    let exposed = exposed.filter(|exposed| !exposed.groups.is_empty()).collect();
+    let mut left_out = Vec::new();
+    if found.kept.marginals.is_empty() {
+        left_out
+            .push("Columns before and after are not drawn for a release of two linked tables.".to_owned());
+    }
+    Ok(Owner {
+        release: found.release(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        holds: found.checked.holds(),
+        records: (records, found.attacks.records()),
+        groups: (groups, found.attacks.groups()),
+        unique: (unique, alone),
+        risks,
+        attacks: found.attacks.of(true).map(|attacked| of_finding(&attacked.finding)).collect(),
+        exposed,
+        shapes: found.kept.marginals.iter().map(shapes::of_marginal).collect(),
+        cost,
+        counts,
+        missing,
+        lost: utility
+            .map_or_else(Vec::new, |u| u.columns.iter().map(|c| (c.name.clone(), c.lost_values)).collect()),
+        queries: utility.and_then(|u| u.queries.as_ref()).map_or_else(Vec::new, |queries| {
+            let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+            let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
+                label,
+                queries: e.queries,
+                answered: e.answered,
+                median: e.median,
+                mean: e.mean,
+            };
+            classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
+        }),
+        folds: utility.and_then(|u| u.classification.as_ref()).map_or_else(Vec::new, |c| {
+            c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
+        }),
+        left_out,
+        commands: commands(found, true),
+    })
+}
+
+/// Attacks the original as if it were published as it is, and says how large its groups are.
+fn attacked(
+    found: &Found<'_>,
+    original: &Folded,
+    progress: &dyn Progress,
+) -> Result<(Vec<Finding>, Vec<u64>)> {
+    let quasi = named(&found.job, RoleName::Quasi);
+    let specs: Vec<ColumnSpec> =
+        quasi.iter().map(|name| found.job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect();
+    let scene = Scene::new(Published::new(original, &specs), &found.job.input.missing);
+    let mut findings = Vec::new();
+    for name in BEFORE {
+        let card = Card::find(name)?;
+        findings.extend((card.run)(&scene, card.threshold(None)?, progress)?.findings);
+    }
+    Ok((findings, scene.release.groups.records.clone()))
+}
+
+fn risk(before: &Finding, after: &Finding) -> Risk {
+    let share = |people: u64, of: u64| if of == 0 { 0.0 } else { people as f64 / of as f64 };
+    let bands = before.bands.iter().zip(&after.bands);
+    let bands = bands.map(|(b, a)| (signs(b.label), share(b.people, before.of), share(a.people, after.of)));
+    Risk {
+        title: title(after),
+        measures: after.measures.to_owned(),
+        alarm: signs(&after.alarm),
+        bands: bands.collect(),
+        worst: (before.worst, after.worst),
+        average: (before.average, after.average),
+        share: (before.share(), after.share()),
+    }
+}

@@ -1,0 +1,100 @@
+//! Reports and comparisons of real tables.
+
+use incrowd::job::{CompareJob, Input, Job, RoleName};
+use incrowd::{Ask, CompareRequest, Pages, ReportRequest, Silent, Value, anonymize, compare, report};
+
+use crate::adult::data;
+
+/// Both pages of a release with these quasi-identifiers and sensitive columns.
+fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) -> Pages {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job =
+        Job { input: Input { paths: vec![table.to_owned()], ..Input::default() }, ..Job::default() };
+    quasi.iter().for_each(|name| job.set_role(name, RoleName::Quasi));
+    sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
+    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.write_to(dir.path().join("r.csv"));
+    anonymize(&job, &Silent).unwrap();
+    let original = job.input.clone();
+    job.input.paths = vec![dir.path().join("r.csv")];
+    // Prediction takes longest and has tests of its own.
+    let only = ["ncp", "non_uniform_entropy", "query_error"].map(str::to_owned).to_vec();
+    let mut ask = Ask { only, pairs: true, ..Ask::default() };
+    ask.workload.queries = 300;
+    report(&ReportRequest { job, original: Some(original), ask }, &Silent).unwrap()
+}
+
+fn charts(page: &str) -> usize {
+    page.matches("role=\"img\"").count()
+}
+
+#[test]
+fn real_tables_have_pages_of_a_moderate_size() {
+    let Some(data) = data() else {
+        eprintln!("skipped: no data");
+        return;
+    };
+    let adult = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
+    let acs = ["sex", "age", "race", "citizenship", "marital", "education_level", "economic_region"];
+    let tables: [(&str, &[&str], &[&str]); 3] = [
+        ("adult.csv.gz", &adult, &["occupation", "income"]),
+        ("acs2018_gov_employees.csv.gz", &acs, &["salary", "occupation"]),
+        ("adult.csv.gz", &["age"], &[]),
+    ];
+    for (name, quasi, sensitive) in tables {
+        let path = data.join(name);
+        if !path.exists() {
+            eprintln!("skipped: no {name}");
+            continue;
+        }
+        let Pages { public, owner, holds } = pages(&path, quasi, sensitive, 10);
+        let owner = owner.unwrap();
+        assert!(holds, "{name}");
+        eprintln!("{name}: {} and {} bytes", public.len(), owner.len());
+        assert!(public.len() < 2_000_000 && owner.len() < 2_000_000, "{name}");
+        // Group sizes, loss by column, one for each column, one band for each of the two attacks at least.
+        let columns = quasi.len() + sensitive.len();
+        assert!(charts(&public) >= columns + 3, "{name}: {}", charts(&public));
+        assert!(charts(&owner) > columns, "{name}: {}", charts(&owner));
+        assert_eq!(public.contains("Which columns belong together"), columns > 1, "{name}");
+    }
+}
+
+#[test]
+fn more_privacy_costs_more_on_adult() {
+    let Some(data) = data() else {
+        eprintln!("skipped: no data");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut job =
+        Job { input: Input { paths: vec![data.join("adult.csv.gz")], ..Input::default() }, ..Job::default() };
+    ["age", "education", "race", "sex"].iter().for_each(|name| job.set_role(name, RoleName::Quasi));
+    job.set_role("occupation", RoleName::Sensitive);
+    let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+    job.compare = Some(CompareJob {
+        algorithms: words(&["mondrian", "top-down"]),
+        k: vec![2, 10, 50],
+        models: words(&["k-anonymity", "l-diversity:l=4"]),
+        ..CompareJob::default()
+    });
+    let request = CompareRequest { job, dir: dir.path().to_owned(), threads: 2 };
+    let compared = compare(&request, &Silent, &|| false).unwrap();
+    assert!(compared.complete() && compared.results.len() == 12);
+    let scores = |i: usize| compared.results[i].scores.as_ref().unwrap();
+    for start in [0, 3, 6, 9] {
+        for (less, more) in [(start, start + 1), (start + 1, start + 2)] {
+            assert!(scores(less).identity > scores(more).identity);
+            assert!(scores(less).metric("ncp") < scores(more).metric("ncp"));
+        }
+    }
+    // Diversity costs nothing less than no diversity, and makes guessing no easier.
+    assert!(scores(3).metric("ncp") >= scores(0).metric("ncp"));
+    assert!(scores(3).attribute <= scores(0).attribute);
+    assert!(compared.choice.is_some_and(|i| compared.results[i].front));
+    // A sweep that is stopped before it begins has nothing, and says so.
+    let other = tempfile::tempdir().unwrap();
+    let stopped =
+        compare(&CompareRequest { dir: other.path().to_owned(), ..request }, &Silent, &|| true).unwrap();
+    assert!(!stopped.complete() && stopped.choice.is_none());
+}
