@@ -26,7 +26,7 @@ pub const MOST_TABLES: f64 = 30_000.0;
 /// Beyond so many values nothing is computed: too few tables could be looked at to say anything.
 pub const MOST_VALUES: usize = 2_000;
 /// How many tables are sampled for a report.
-pub const SAMPLED: u32 = 60_000;
+pub const SAMPLED: u32 = 20_000;
 
 /// The posterior for a release, exact or sampled, and whether it is exact. `None` if no table leads to the release, or if it
 /// has too many values.
@@ -44,8 +44,8 @@ pub fn posterior(
         return exact(mechanism, prior, release, records).map(|posterior| (posterior, true));
     }
     // As many tables as there are few values, so that the time is about the same; what `cheaper` does to one takes longer.
-    let most = if mechanism.way == Way::Cheaper { SAMPLED / 5 } else { SAMPLED };
-    let tables = (12_000_000 / release.len().max(1) as u32).clamp(6_000, most);
+    let most = if mechanism.way == Way::Cheaper { SAMPLED / 4 } else { SAMPLED };
+    let tables = (8_000_000 / release.len().max(1) as u32).clamp(4_000, most);
     sampled(mechanism, prior, release, records, tables, seed).map(|posterior| (posterior, false))
 }
 

@@ -42,9 +42,19 @@ impl<'a> Path<'a> {
         self.sums[above] - above as u64 * level
     }
 
+    /// The level after so many records, and how many values at it have lost one more.
     fn after(&self, cuts: u64) -> (u64, u64) {
-        let level = least(0, self.counts[0], |level| self.cost(level) <= cuts);
-        (level, cuts - self.cost(level))
+        // How many values have been reached: this is asked for every depth of every table, so the values are halved and not
+        // the levels.
+        let (mut low, mut high) = (1, self.counts.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let reached = self.sums[middle] - middle as u64 * self.counts[middle] <= cuts;
+            if reached { low = middle + 1 } else { high = middle }
+        }
+        let top = low as u64;
+        let level = self.sums[low].saturating_sub(cuts).div_ceil(top);
+        (level, (cuts + top * level).saturating_sub(self.sums[low]))
     }
 
     fn candidacy(&self, cuts: u64) -> bool {
@@ -96,4 +106,30 @@ pub(super) fn least(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) ->
         if holds(middle) { high = middle } else { low = middle + 1 }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All descending counts of up to five values: the level is the least that can be paid for.
+    #[test]
+    fn the_level_is_the_least_that_is_paid_for() {
+        let mut compared = 0;
+        for code in 0..7u64.pow(5) {
+            let mut counts: Vec<u64> = (0..5).map(|i| code / 7u64.pow(i) % 7).filter(|&n| n > 0).collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            if counts.is_empty() {
+                continue;
+            }
+            let records = counts.iter().sum();
+            let path = Path::new(&counts, records, 2);
+            for cuts in 0..=records {
+                let level = least(0, counts[0], |level| path.cost(level) <= cuts);
+                assert_eq!(path.after(cuts), (level, cuts - path.cost(level)), "{counts:?} {cuts}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 100_000, "{compared}");
+    }
 }

@@ -8,11 +8,12 @@
 //! binomials for the multinomial one.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use super::mechanism::{Mechanism, Way};
 use super::posterior::Posterior;
@@ -22,6 +23,8 @@ use super::prior::{Prior, ln_factorial};
 const BATCHES: usize = 20;
 /// Beyond so many values that can have lost records the multinomial prior is not computed.
 const MOST_CELLS: usize = 64;
+/// A draw from a truncated binomial looks at some standard deviations of counts; all draws together at about so many.
+const LOOKED_AT: f64 = 4e6;
 
 /// The posterior for a release whose counts are `release`, of a table of `records`, from about so many tables, with its
 /// standard error. The same seed draws the same tables. `None` if no table is found that leads there.
@@ -54,7 +57,7 @@ pub fn sampled(
         at += alike.len();
         let least = (records / mechanism.l + 1).saturating_sub(alike[0]);
         let Some(spare) = withheld.checked_sub(least) else { continue };
-        let others: Rc<[usize]> = (0..movable).filter(|&i| i != dominant).collect();
+        let others: Arc<[usize]> = (0..movable).filter(|&i| i != dominant).collect();
         for losing in 0..=others.len().min(usize::try_from(spare).unwrap_or(usize::MAX)) {
             let count = (alike.len() as f64).ln() + ln_choose(others.len() as u64, losing as u64);
             let stratum =
@@ -62,14 +65,19 @@ pub fn sampled(
             strata.push(stratum);
         }
     }
-    let each = (tables as usize / strata.len().max(1)).clamp(BATCHES, 4_000).div_ceil(BATCHES);
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let affordable = match prior {
+        Prior::Flat => tables as usize,
+        Prior::Multinomial => (tables as usize).min((LOOKED_AT / (records as f64).sqrt()) as usize),
+    };
+    let each = (affordable / strata.len().max(1)).clamp(BATCHES, 4_000).div_ceil(BATCHES);
     let weigh = |base: &[u64], dominant: usize| mechanism.weight(base, dominant, &release);
     // For each batch and count of the dominant value the weights of the tables, as logarithms.
-    let mut drawn: Vec<BTreeMap<u64, Vec<f64>>> = vec![BTreeMap::new(); BATCHES];
-    for stratum in &strata {
-        for own in &mut drawn {
-            let own = own.entry(release[stratum.dominant]).or_default();
+    let batch = |batch: usize| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(batch as u64);
+        let mut drawn: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for stratum in &strata {
+            let own = drawn.entry(release[stratum.dominant]).or_default();
             for _ in 0..each {
                 let (base, scale) = match prior {
                     Prior::Flat => stratum.evenly(&mut rng),
@@ -81,7 +89,9 @@ pub fn sampled(
                 }
             }
         }
-    }
+        drawn
+    };
+    let drawn: Vec<BTreeMap<u64, Vec<f64>>> = (0..BATCHES).into_par_iter().map(batch).collect();
     let all = || drawn.iter().flat_map(BTreeMap::values).flatten();
     let greatest = all().copied().fold(f64::NEG_INFINITY, f64::max);
     let mass = |batches: &[BTreeMap<u64, Vec<f64>>]| {
@@ -111,7 +121,7 @@ struct Stratum<'a> {
     /// How many records were withheld beyond those.
     spare: u64,
     /// The values that can have lost records beside the dominant one.
-    others: Rc<[usize]>,
+    others: Arc<[usize]>,
     /// How many of them did.
     losing: usize,
     /// The logarithm of how many labels and sets of losing values the stratum stands for.

@@ -78,7 +78,7 @@ fn of_safe_suppression_every_posterior_is_one_over_the_values_at_the_top() {
     assert!((posterior.of(2) - 1.0 / 3.0).abs() < 1e-12 && posterior.of(1) == 0.0);
 }
 
-/// Samples as large as those of a report, five seeds each, against enumeration: 700 posteriors. Seeds are fixed. Each answer
+/// Samples as large as those of a report, five seeds each, against enumeration: 640 posteriors. Seeds are fixed. Each answer
 /// must lie within five of the standard errors it states, which are estimated from twenty parts, so that one in 12,000 answers
 /// of a sound sampler would not (Student's t with nineteen degrees of freedom); and none may be off by the tolerance.
 #[test]
@@ -104,10 +104,14 @@ fn sampling_finds_what_enumeration_finds() {
             .into_iter()
             .flat_map(|way| [(way, Prior::Flat), (way, Prior::Multinomial)])
         {
+            // What `cheaper` does to each of many tables takes long to enumerate.
+            if way == Way::Cheaper && records > 40 {
+                continue;
+            }
             let m = mechanism(way, l, complete);
             let Some(exact) = exact(m, prior, release, records) else { continue };
             for seed in 1..=5 {
-                let tables = if way == Way::Cheaper { SAMPLED / 5 } else { SAMPLED };
+                let tables = if way == Way::Cheaper { SAMPLED / 4 } else { SAMPLED };
                 let Some(sample) = sampled(m, prior, release, records, tables, seed) else {
                     panic!("{release:?} {way:?}: enumeration finds a table and sampling none");
                 };
@@ -128,7 +132,7 @@ fn sampling_finds_what_enumeration_finds() {
         }
     }
     println!("{compared} posteriors, greatest error {worst:.4}, {deviations:.2} standard errors");
-    assert_eq!(compared, 700);
+    assert_eq!(compared, 640);
 }
 
 /// What the checker and the adversary think of as one draw, done record by record.
