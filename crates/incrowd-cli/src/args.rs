@@ -36,7 +36,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Make a release, verify it on its own bytes, and only then put it in place
     #[command(after_long_help = ANONYMIZE_EXAMPLES)]
-    Anonymize(AnonymizeArgs),
+    Anonymize(Box<AnonymizeArgs>),
     /// Check any published table against models
     #[command(after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),

@@ -14,7 +14,7 @@ fn long(i: usize) -> String {
 fn shapes(before: bool) -> Vec<Shape> {
     let shares = |n: usize| vec![1.0 / n as f64; n];
     let shape = |i: usize| {
-        let kind = if i % 2 == 0 {
+        let kind = if i.is_multiple_of(2) {
             let ends = (0..25).map(|e| e.to_string()).collect();
             ShapeKind::Numbers { ends, before: before.then(|| shares(24)), after: shares(24) }
         } else {
@@ -112,12 +112,12 @@ fn ten_thousand_configurations_fit_too() {
     let configuration = |i: usize| Configuration {
         algorithm: format!("algorithm {}", i % 9),
         models: format!("k-anonymity(k={i}) + l-diversity(l=3)"),
-        point: (i % 7 > 0).then_some((1.0 / (i + 1) as f64, Some(0.3), i as f64 / 1e4)),
-        counts: (i % 7 > 0).then_some((4, 5, 6)),
+        point: (!i.is_multiple_of(7)).then_some((1.0 / (i + 1) as f64, Some(0.3), i as f64 / 1e4)),
+        counts: (!i.is_multiple_of(7)).then_some((4, 5, 6)),
         seconds: 0.1,
-        front: i % 10 == 0,
+        front: i.is_multiple_of(10),
         chosen: i == 10,
-        failed: (i % 7 == 0).then(|| "the table as a whole breaks the promise".to_owned()),
+        failed: i.is_multiple_of(7).then(|| "the table as a whole breaks the promise".to_owned()),
     };
     let compared = Compared {
         configurations: (0..10_000).map(configuration).collect(),
