@@ -52,7 +52,7 @@ mod verify;
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
 pub use compare::{
-    CHOICE, ChoiceCard, CompareRequest, Comparison, ComparisonResult, ComparisonScores, compare,
+    CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
 pub use external::{JoinChecked, JoinReport, Originals};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use incrowd::{CompareRequest, Comparison, ComparisonResult};
+use incrowd::{CompareRequest, Comparison, Tried};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
         rows.push(row(result, compared.loss, compared.choice == Some(i)));
     }
     say!("{}", aligned(rows));
-    let failed: Vec<&ComparisonResult> = compared.results.iter().filter(|r| r.scores.is_err()).collect();
+    let failed: Vec<&Tried> = compared.results.iter().filter(|r| r.scores.is_err()).collect();
     if !failed.is_empty() {
         say!("\nno release ({} of {})", failed.len(), compared.results.len());
         for result in failed.iter().take(12) {
@@ -92,7 +92,7 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
 }
 
 /// `front` marks what nothing beats, `choice` what to choose.
-fn row(result: &ComparisonResult, loss: &str, chosen: bool) -> Vec<String> {
+fn row(result: &Tried, loss: &str, chosen: bool) -> Vec<String> {
     let mut row = vec![result.algorithm.clone(), result.models.clone()];
     match &result.scores {
         Ok(s) => row.extend([

@@ -26,7 +26,7 @@ use crate::setup::{self, Setup};
 
 pub use choose::{CHOICE, ChoiceCard};
 use results::Log;
-pub use results::{Comparison, Result_ as ComparisonResult, Scores as ComparisonScores};
+pub use results::{Comparison, Scores, Tried};
 use trial::{Table, trial};
 
 /// What shall be compared.

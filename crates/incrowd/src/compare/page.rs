@@ -2,10 +2,10 @@
 
 use incrowd_report::{Compared, Configuration};
 
-use super::results::{Comparison, Result_};
+use super::results::{Comparison, Tried};
 
 pub(super) fn page(comparison: &Comparison) -> Compared {
-    let configuration = |(i, r): (usize, &Result_)| {
+    let configuration = |(i, r): (usize, &Tried)| {
         let scores = r.scores.as_ref().ok();
         Configuration {
             algorithm: r.algorithm.clone(),

@@ -44,7 +44,7 @@ impl Scores {
 
 /// What came of one configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Result_ {
+pub struct Tried {
     /// The algorithm with its options.
     pub algorithm: String,
     /// The promises.
@@ -69,7 +69,7 @@ pub struct Comparison {
     /// How many results are from an earlier run.
     pub earlier: usize,
     /// What is finished, in the order asked for.
-    pub results: Vec<Result_>,
+    pub results: Vec<Tried>,
     /// Which of the results to choose.
     pub choice: Option<usize>,
     /// The metric on the axis of loss.
@@ -88,14 +88,14 @@ impl Comparison {
         threads: usize,
         earlier: usize,
     ) -> Comparison {
-        let result = |(i, (scores, seconds)): (usize, Done)| Result_ {
+        let result = |(i, (scores, seconds)): (usize, Done)| Tried {
             algorithm: plans[i].algorithm.clone(),
             models: plans[i].models.clone(),
             scores,
             seconds,
             front: false,
         };
-        let mut results: Vec<Result_> = done.into_iter().map(result).collect();
+        let mut results: Vec<Tried> = done.into_iter().map(result).collect();
         let axes: Vec<Option<Axes>> =
             results.iter().map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss))).collect();
         let on = front(&axes);
@@ -133,7 +133,7 @@ impl Comparison {
 
     /// The answer as JSON; all of it but the counts stands under `private`.
     pub fn to_json(&self) -> Json {
-        let result = |r: &Result_| {
+        let result = |r: &Tried| {
             let mut line = result_json(&r.algorithm, &r.models, &(r.scores.clone(), r.seconds));
             line["front"] = json!(r.front);
             line
