@@ -1,0 +1,83 @@
+//! How cost grows with the number of records.
+
+use std::path::Path;
+
+use incrowd::core::{ColumnSpec, HierarchySpec, SensitiveSpec};
+
+use super::measure::{Ask, bind, measure};
+use super::table::{Table, make_table};
+use crate::chart::{Chart, Line};
+
+const EIGHT: [&str; 8] = ["age", "sex", "education", "marital", "race", "workclass", "country", "occupation"];
+
+/// How cost grows with the number of records of a generated table of eight quasi-identifiers.
+pub(super) fn growth(text: &mut String, dir: &Path, most: u64) -> Result<(), String> {
+    put!(
+        text,
+        "\n### Generated census-like records, eight quasi-identifiers, expc-plus, k = 15, p = 0.8, d = 0.85\n"
+    );
+    put!(
+        text,
+        "| distance attributes | records | distinct rows | points | outliers | left out | forced | loss per column | average group | boxes and corners | seconds | microseconds per row |"
+    );
+    put!(text, "|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let (mut loss, mut size, mut time) = (Vec::new(), Vec::new(), Vec::new());
+    let few: &[&str] = &["age", "education"];
+    for (name, attributes, limit) in
+        [("age, education", few, most), ("all eight", &[] as &[&str], most.min(50_000))]
+    {
+        let (mut own_loss, mut own_size, mut own_time) = (Vec::new(), Vec::new(), Vec::new());
+        for n in [10_000, 20_000, 50_000, 100_000, 200_000, 500_000].into_iter().filter(|&n| n <= limit) {
+            let path = make_table(dir, incrowd_synth::Table::Salaries, n)?;
+            let spec = |column: &&str| ColumnSpec {
+                hierarchy: incrowd_synth::hierarchy(incrowd_synth::Table::Salaries, column)
+                    .map(|text| HierarchySpec::Arx { name: (*column).to_owned(), text }),
+                ..ColumnSpec::default()
+            };
+            let columns: Vec<&str> = EIGHT.iter().copied().chain(["salary_class"]).collect();
+            let table =
+                Table::load(&path, &columns, EIGHT.iter().map(spec).collect(), SensitiveSpec::default())?;
+            let data = table.sample(u64::MAX, 1)?;
+            let ask = Ask { k: 15, p: 0.8, d: 0.85, attributes };
+            let points = bind(&data, &ask)?.outliers().map_or(0, |o| o.points());
+            let r = match measure(&data, &ask, "expc-plus", false) {
+                Ok(run) => run,
+                Err(why) => {
+                    put!(text, "| {name} | {n} | {} | {points} | {why} | | | | | | | |", data.rows());
+                    continue;
+                }
+            };
+            let share = |x: u64| 100.0 * x as f64 / data.records() as f64;
+            let (outliers, forced) =
+                r.forced.map_or((0, 0), |f| (f.outliers.global + f.outliers.local, f.removals()));
+            put!(
+                text,
+                "| {name} | {n} | {} | {points} | {:.1} % | {:.1} % | {:.1} % | {:.4} | {:.1} | {:.0} | {:.1} | {:.0} |",
+                data.rows(),
+                share(outliers),
+                100.0 * r.removed,
+                share(forced),
+                r.per_column,
+                r.group,
+                r.looked,
+                r.seconds,
+                1e6 * r.seconds / data.rows() as f64
+            );
+            eprintln!("{name}, {n} records: {:.1} s", r.seconds);
+            own_loss.push((n as f64, r.per_column));
+            own_size.push((n as f64, r.group));
+            own_time.push((n as f64, r.seconds));
+        }
+        let line = |points| Line { name: name.to_owned(), points };
+        loss.push(line(own_loss));
+        size.push(line(own_size));
+        time.push(line(own_time));
+    }
+    for (file, y, lines) in
+        [("loss", "loss per column", loss), ("group", "average group", size), ("seconds", "seconds", time)]
+    {
+        let svg = Chart { x: "records".to_owned(), y: y.to_owned(), lines }.svg();
+        std::fs::write(dir.join(format!("plain-{file}-n.svg")), svg).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
