@@ -4,7 +4,7 @@
 //! no dead corner, and the outlier's value must be good at one of its corners. Where no box around the outlier meets this
 //! necessary condition, every algorithm has to leave the record out.
 
-use super::corners::Ends;
+use super::cache::Ends;
 use super::near::Bits;
 use super::{Counts, Outliers, Standing};
 use crate::dataset::Dataset;

@@ -16,6 +16,7 @@
 
 mod assignment;
 mod bound;
+mod cache;
 mod corners;
 mod near;
 mod scale;
@@ -34,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::exact::Decimal;
 use crate::index::Code;
 use crate::model::find_sensitive;
-use corners::Cache;
+use cache::Cache;
 use scale::Axis;
 use tree::Tree;
 
@@ -99,6 +100,8 @@ pub struct Outliers {
     row_rank: Vec<u32>,
     weights: Vec<u64>,
     standing: OnceLock<Vec<Standing>>,
+    /// All ranks.
+    everything: Bits,
     cache: Cache,
 }
 
@@ -161,6 +164,7 @@ impl Outliers {
         let global: Vec<bool> = first.iter().zip(&last).map(|(a, b)| *a || *b).collect();
         let scaled = values.iter().map(|&x| sensitive.scaled(x)).collect();
         let (tree, point) = Tree::new(data, &axes, &row_rank, values.len());
+        let everything = Bits::of(values.len(), 0..values.len() as u32);
         Ok(Outliers {
             column,
             need,
@@ -177,6 +181,7 @@ impl Outliers {
             row_rank,
             weights,
             standing: OnceLock::new(),
+            everything,
             cache: Cache::default(),
         })
     }

@@ -18,6 +18,14 @@ pub(super) struct Growth {
     pub(super) skip_dead: bool,
 }
 
+/// What became of a seed.
+pub(super) enum Grown {
+    /// A group that every model admits.
+    Admitted(Group),
+    /// Nothing, and whether that was for a dead corner.
+    Stuck { dead: bool },
+}
+
 /// A row that might join.
 struct Candidate {
     row: u32,
@@ -25,41 +33,40 @@ struct Candidate {
 }
 
 impl Growth {
-    /// Grows a group from a seed, which is in no pool, taking rows from the pool. `None` if it did not become what the models
-    /// admit; then the pool is as before. `steps` counts expansions.
-    pub(super) fn grow(
-        &self,
-        judge: &Judge<'_>,
-        pool: &mut Pool<'_>,
-        seed: u32,
-        steps: &mut u64,
-    ) -> Option<Group> {
+    /// Grows a group from a seed, which is in no pool, taking rows from the pool. If it does not become what the models admit,
+    /// the pool is as before. `steps` counts expansions.
+    pub(super) fn grow(&self, judge: &Judge<'_>, pool: &mut Pool<'_>, seed: u32, steps: &mut u64) -> Grown {
         let mut group = judge.single(seed);
         let mut tabu: Vec<u32> = Vec::new();
         let mut taken = 0;
         if judge.admits(&group) {
-            return Some(group);
+            return Grown::Admitted(group);
         }
+        let mut cornered = false;
         if !(self.skip_dead && judge.is_dead(&group.cells)) {
             loop {
                 if taken >= 2 * self.delta {
                     break;
                 }
-                let Some((row, admitted)) = self.choose(judge, pool, &group, &tabu) else { break };
+                let Some((row, admitted)) = self.choose(judge, pool, &group, &tabu) else {
+                    // Where dead corners are never made, nothing but they can have kept every row away.
+                    cornered = self.skip_dead && !pool.is_empty();
+                    break;
+                };
                 pool.take(row);
                 judge.add(&mut group, row);
                 taken += 1;
                 *steps += 1;
                 if admitted || judge.admits(&group) {
-                    return Some(group);
+                    return Grown::Admitted(group);
                 }
                 if taken >= self.delta && !self.skip_dead && self.help(judge, pool, &mut group, &mut tabu) {
-                    return Some(group);
+                    return Grown::Admitted(group);
                 }
             }
         }
         group.rows.iter().filter(|&&row| row != seed).for_each(|&row| pool.put_back(row));
-        None
+        Grown::Stuck { dead: cornered || judge.is_dead(&group.cells) }
     }
 
     /// The row to add, and whether the group is then admitted.

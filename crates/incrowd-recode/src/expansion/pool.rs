@@ -147,6 +147,10 @@ impl<'a> Pool<'a> {
         self.count(point, true);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.first().is_none_or(|root| root.rows == 0)
+    }
+
     pub(super) fn rows_at(&self, point: u32) -> &[u32] {
         &self.at[point as usize]
     }
