@@ -15,6 +15,8 @@ use crate::region::Extent;
 
 /// So many boxes are looked at; outliers not settled by then count as if they could be kept.
 const BUDGET: u64 = 400_000;
+/// So much work is done on what is not known of them yet: points for each look.
+const WORK: u64 = 200_000_000;
 
 /// What must be left out whatever is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,7 @@ impl Outliers {
             (0..data.rows() as u32).filter(|&row| self.standing(row as usize) == Standing::Local).collect();
         rows.sort_unstable_by_key(|&row| (self.point[row as usize], row));
         let (mut may_fit, mut budget, mut settled) = (0, BUDGET, true);
+        let looks = self.looked() + (WORK / self.points().max(1) as u64).max(200);
         for alike in rows.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
             let ranks = alike.iter().map(|&row| self.row_rank[row as usize]);
             let asked = Bits::of(self.values.len(), ranks);
@@ -53,7 +56,7 @@ impl Outliers {
                     sides.into_iter().map(|(lo, hi)| (axis.scaled(lo), axis.scaled(hi))).collect()
                 })
                 .collect();
-            let fits = self.fits(&sides, &asked, &mut budget);
+            let fits = self.fits(&sides, &asked, &mut budget, looks);
             settled &= budget > 0;
             let fitting = |row: &&u32| budget == 0 || fits.get(self.row_rank[**row as usize]);
             may_fit += alike.iter().filter(fitting).map(|&row| self.weights[row as usize]).sum::<u64>();
@@ -61,15 +64,15 @@ impl Outliers {
         Forced { outliers: self.counts(), may_fit, settled }
     }
 
-    /// Which of the asked values some box of these sides could hide.
-    fn fits(&self, sides: &[Vec<(f64, f64)>], asked: &Bits, budget: &mut u64) -> Bits {
+    /// Which of the asked values some box of these sides could hide; `looks` is how many there may have been in the end.
+    fn fits(&self, sides: &[Vec<(f64, f64)>], asked: &Bits, budget: &mut u64, looks: u64) -> Bits {
         let mut found = Bits::none(self.values.len());
         let mut at = vec![0usize; sides.len()];
         loop {
             if *budget == 0 || asked.inside(asked, &found) {
                 return found;
             }
-            *budget -= 1;
+            *budget = if self.looked() > looks { 0 } else { *budget - 1 };
             let ends: Ends = sides.iter().zip(&at).map(|(side, &i)| side[i]).collect();
             if !self.dead(&ends) {
                 self.good_at_some_corner(&ends, asked, &mut found);

@@ -1,5 +1,6 @@
 //! Growing a group from a seed.
 
+use super::frontier::Frontier;
 use super::group::{Group, Judge};
 use super::line::Cell;
 use super::pool::Pool;
@@ -43,12 +44,13 @@ impl Growth {
             return Grown::Admitted(group);
         }
         let mut cornered = false;
+        let mut frontier = Frontier::new(pool);
         if !(self.skip_dead && judge.is_dead(&group.cells)) {
             loop {
                 if taken >= 2 * self.delta {
                     break;
                 }
-                let Some((row, admitted)) = self.choose(judge, pool, &group, &tabu) else {
+                let Some((row, admitted)) = self.choose(judge, pool, &mut frontier, &group, &tabu) else {
                     // Where dead corners are never made, nothing but they can have kept every row away.
                     cornered = self.skip_dead && !pool.is_empty();
                     break;
@@ -60,8 +62,12 @@ impl Growth {
                 if admitted || judge.admits(&group) {
                     return Grown::Admitted(group);
                 }
-                if taken >= self.delta && !self.skip_dead && self.help(judge, pool, &mut group, &mut tabu) {
-                    return Grown::Admitted(group);
+                if taken >= self.delta && !self.skip_dead {
+                    if self.help(judge, pool, &mut group, &mut tabu) {
+                        return Grown::Admitted(group);
+                    }
+                    // A row may have left the group.
+                    frontier = Frontier::new(pool);
                 }
             }
         }
@@ -70,7 +76,14 @@ impl Growth {
     }
 
     /// The row to add, and whether the group is then admitted.
-    fn choose(&self, judge: &Judge<'_>, pool: &Pool<'_>, group: &Group, tabu: &[u32]) -> Option<(u32, bool)> {
+    fn choose(
+        &self,
+        judge: &Judge<'_>,
+        pool: &Pool<'_>,
+        frontier: &mut Frontier,
+        group: &Group,
+        tabu: &[u32],
+    ) -> Option<(u32, bool)> {
         let seed = judge.data.quasi_codes(group.rows[0] as usize);
         let next = pool.next_values(&group.cells, seed);
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
@@ -78,7 +91,7 @@ impl Growth {
         let mut kinds = 0;
         // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
         let completes = judge.may_complete(group);
-        pool.offers(group, &next, &mut |offer| {
+        frontier.offers(pool, group, &next, &mut |offer| {
             looked_at += 1;
             let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
             if looked_at > LOOKED_AT || enough && offer.loss > last {
@@ -223,7 +236,10 @@ mod tests {
             }
             for skip_dead in [false, true] {
                 let growth = Growth { delta: 12, skip_dead };
-                assert_eq!(growth.choose(&judge, &pool, &group, &[]), Some((4, true)));
+                assert_eq!(
+                    growth.choose(&judge, &pool, &mut Frontier::new(&pool), &group, &[]),
+                    Some((4, true))
+                );
             }
         }
     }

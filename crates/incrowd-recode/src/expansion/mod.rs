@@ -13,6 +13,7 @@
 //! Seeds come in an order drawn from the operating system, because order shows in the result; `seeds = "sorted"` makes the
 //! same release again.
 
+mod frontier;
 mod group;
 mod grow;
 mod line;
