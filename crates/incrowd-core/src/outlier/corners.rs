@@ -57,7 +57,7 @@ impl Search<'_> {
     fn columns(&mut self, ends: &Ends) -> Result<(), Fault> {
         self.step()?;
         let free = free(ends);
-        if free == 0 || free > FREE {
+        if free == 0 || free > FREE && self.outliers.density.is_none() {
             let good = self.outliers.cache.ask(self.outliers, ends, Asked::Any(self.values));
             self.covered.join(&good.all);
             if good.all.meets(self.values) {
@@ -84,7 +84,7 @@ impl Search<'_> {
         }
         self.step()?;
         let free = free(ends);
-        if free == 0 || free > FREE {
+        if free == 0 || free > FREE && self.outliers.density.is_none() {
             let good = self.outliers.cache.ask(self.outliers, ends, Asked::Each(&missing));
             self.covered.join(&good.all);
             if free == 0 || good.some.inside(self.values, &self.covered) {

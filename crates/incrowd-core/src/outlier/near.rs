@@ -34,6 +34,11 @@ impl Bits {
         self.0[rank as usize / 64] |= 1 << (rank % 64);
     }
 
+    /// Takes a rank away.
+    pub fn unset(&mut self, rank: u32) {
+        self.0[rank as usize / 64] &= !(1 << (rank % 64));
+    }
+
     /// Whether a rank is there.
     pub fn get(&self, rank: u32) -> bool {
         self.0[rank as usize / 64] >> (rank % 64) & 1 == 1
@@ -174,6 +179,9 @@ impl Outliers {
     /// what is asked if the box is a point.
     pub(super) fn look(&self, ends: &Ends, few: Option<&[u32]>, asked: Asked<'_>) -> Good {
         let few = few.filter(|few| few.len() <= FEW);
+        if let Some(densities) = self.by_density() {
+            return self.look_at_density(densities, ends, few, asked);
+        }
         let enough = (self.records - self.need.min(self.records)) as i64;
         let sums = || Sums::new(&self.scaled, few);
         let (mut least, mut most, mut least_open, mut most_open) = (sums(), sums(), sums(), sums());

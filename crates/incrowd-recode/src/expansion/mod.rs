@@ -189,13 +189,7 @@ impl Algorithm for Expansion {
     ) -> Result<Recoding> {
         let judge = Judge::new(data, models);
         let mut run = Run { judge: &judge, progress, expansions: 0, dead_ends: 0 };
-        let forced = match judge.outliers() {
-            [] => None,
-            [first, ..] => {
-                progress.step("looking for outliers", None);
-                Some(first.forced(data))
-            }
-        };
+        let forced = judge.forced(progress);
         let least = forced.map_or(0, |forced| forced.removals());
         if least > suppressible {
             return Err(too_many(data, least, suppressible, "have to"));
