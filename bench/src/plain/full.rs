@@ -18,7 +18,7 @@ pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), St
     put!(text, "\n### All {} records of Adult, five quasi-identifiers, p = 0.8, d = 0.85\n", whole.records());
     put!(
         text,
-        "| algorithm | k | loss per column | average group | left out | forced | residues | boxes and corners | seconds |"
+        "| algorithm | k | loss per column | average group | left out | forced | residues | boxes and corners | processor seconds |"
     );
     put!(text, "|---|---|---|---|---|---|---|---|---|");
     for k in [5, 10, 15] {

@@ -16,7 +16,7 @@ use crate::region::Extent;
 /// So many boxes are looked at; outliers not settled by then count as if they could be kept.
 const BUDGET: u64 = 400_000;
 /// So much work is done on what is not known of them yet: points for each look.
-const WORK: u64 = 200_000_000;
+const WORK: u64 = 40_000_000;
 
 /// What must be left out whatever is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -255,7 +255,8 @@ impl Outliers {
         if ranks.len() <= FEW {
             self.look(&ends, Some(ranks), Asked::All).all
         } else {
-            self.cache.good(self, &ends).all.clone()
+            let asked = Bits::of(self.values.len(), ranks.iter().copied());
+            self.cache.ask(self, &ends, Asked::Each(&asked)).all.clone()
         }
     }
 }
