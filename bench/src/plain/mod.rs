@@ -29,7 +29,7 @@ use plots::plots;
 use series::{series_a, series_b};
 use targets::targets;
 
-/// Regenerates all tables and plots, and writes them to `out` as well as to standard output.
+/// Regenerates all tables and plots, and writes them to `dir` as well as to standard output.
 pub(crate) fn run_all(
     data: Option<PathBuf>,
     dir: &Path,
@@ -40,28 +40,32 @@ pub(crate) fn run_all(
     let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
     let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
-    let mut text = String::new();
     let adult = data.join("adult_arx.csv.gz");
-    if adult.exists() {
-        if wants("targets") {
+    let parts: [(&str, bool, &dyn Fn(&mut String) -> Result<(), String>); 5] = [
+        ("targets", true, &|text| {
             let (runs_b, runs_a) = (series_b(&data, &adult)?, series_a(&data, &adult)?);
-            targets(&mut text, &runs_b, &runs_a, &data, &adult)?;
+            targets(text, &runs_b, &runs_a, &data, &adult)
+        }),
+        ("causes", true, &|text| causes(text, &data, &adult)),
+        ("adult", true, &|text| full(text, &data, &adult)),
+        ("plots", true, &|_| plots(&data, &adult, dir)),
+        ("growth", false, &|text| growth(text, dir, most)),
+    ];
+    let mut all = String::new();
+    for (name, on_adult, part) in parts.into_iter().filter(|part| wants(part.0)) {
+        if on_adult && !adult.exists() {
+            eprintln!(
+                "skipped {name}: no adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)",
+                data.display()
+            );
+            continue;
         }
-        if wants("causes") {
-            causes(&mut text, &data, &adult)?;
-        }
-        if wants("adult") {
-            full(&mut text, &data, &adult)?;
-        }
-        if wants("plots") {
-            plots(&data, &adult, dir)?;
-        }
-    } else {
-        eprintln!("skipped: no adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)", data.display());
+        // Each part is shown and kept as soon as it is there: some take long.
+        let mut text = String::new();
+        part(&mut text)?;
+        println!("{text}");
+        all += &text;
+        std::fs::write(dir.join("plain.md"), &all).map_err(|e| e.to_string())?;
     }
-    if wants("growth") {
-        growth(&mut text, dir, most)?;
-    }
-    println!("{text}");
-    std::fs::write(dir.join("plain.md"), &text).map_err(|e| e.to_string())
+    Ok(())
 }

@@ -15,8 +15,8 @@ use crate::region::Region;
 
 /// So many boxes are looked at for one group before the answer is no.
 const BUDGET: u32 = 20_000;
-/// Boxes with so many free sides are not looked at as a whole.
-const FREE: usize = 2;
+/// Boxes of up to so many free sides are not looked at as a whole: boxes share their corners, which are mostly known.
+const FREE: usize = 6;
 
 /// Why a group is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
