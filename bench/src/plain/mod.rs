@@ -29,6 +29,9 @@ use plots::plots;
 use series::{series_a, series_b};
 use targets::targets;
 
+/// A part: its name, whether it needs the Adult table, and what writes it.
+type Part<'a> = (&'a str, bool, &'a dyn Fn(&mut String) -> Result<(), String>);
+
 /// Regenerates all tables and plots, and writes them to `dir` as well as to standard output.
 pub(crate) fn run_all(
     data: Option<PathBuf>,
@@ -41,7 +44,7 @@ pub(crate) fn run_all(
     let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let adult = data.join("adult_arx.csv.gz");
-    let parts: [(&str, bool, &dyn Fn(&mut String) -> Result<(), String>); 5] = [
+    let parts: [Part<'_>; 5] = [
         ("targets", true, &|text| {
             let (runs_b, runs_a) = (series_b(&data, &adult)?, series_a(&data, &adult)?);
             targets(text, &runs_b, &runs_a, &data, &adult)
