@@ -48,10 +48,14 @@ const BENCHES: &[Bench] = &[
     ("optimized", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
     }),
-    ("plain", "[--rows 500000] [--only targets,adult,plots,growth] [--dir DIR] [--data DIR]", |args| {
-        let only = args.text("--only");
-        plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
-    }),
+    (
+        "plain",
+        "[--rows 500000] [--only targets,causes,adult,plots,growth] [--dir DIR] [--data DIR]",
+        |args| {
+            let only = args.text("--only");
+            plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
+        },
+    ),
     (
         "join",
         "[--only acceptance,sweeps,speed,large] [--seeds 5] [--sweep-seeds 1] [--microdata 10000] [--svg DIR] [--dir DIR] \

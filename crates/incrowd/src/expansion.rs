@@ -10,6 +10,8 @@ pub(crate) fn expansion_json(report: &ExpansionReport) -> Json {
         "algorithm": report.algorithm,
         "outliers": report.forced.as_ref().map(forced_json),
         "residues": report.residues,
+        "residues_at_a_dead_corner": report.dead_ends,
+        "grown": { "groups": report.grown_groups, "records": report.grown_records },
         "removed": {
             "global_outliers": report.removed_global,
             "local_outliers": report.removed_local,

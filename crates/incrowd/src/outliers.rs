@@ -1,7 +1,7 @@
 //! How many outliers does a table have, and how many of them can be hidden at all?
 
 use incrowd_core::model::Promise;
-use incrowd_core::outlier::{Forced, Outliers};
+use incrowd_core::outlier::{Density, Forced};
 use incrowd_core::{Error, Progress, Result, Value};
 use serde_json::{Value as Json, json};
 
@@ -21,6 +21,8 @@ pub struct OutlierProfile {
     pub p: f64,
     /// How far is far.
     pub d: f64,
+    /// What makes an outlier by density, if that decides and not p and d.
+    pub density: Option<Density>,
     /// How many records there are, those with a missing value left out.
     pub records: u64,
     /// How many distinct points they have on the distance attributes.
@@ -37,6 +39,7 @@ impl OutlierProfile {
             "distance_attributes": self.attributes,
             "p": self.p,
             "d": self.d,
+            "lof": self.density.map(|lof| json!({ "neighbours": lof.neighbours, "threshold": lof.threshold })),
             "records": self.records,
             "points": self.points,
             "outliers": forced_json(&self.forced),
@@ -61,7 +64,13 @@ pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) 
     let column = [settings.on.as_str()];
     let data = setup::original(&reading, &quasi, &column, progress)?;
     progress.step("looking for outliers", None);
-    let outliers = Outliers::new(&data, settings)?;
+    let bound = promise.model.bind(&data)?;
+    let Some(outliers) = bound.outliers() else {
+        return Err(Error::bug("plain-k-anonymity knows no outliers"));
+    };
+    let Some(forced) = Forced::of(&[(outliers, bound.asks_corners())], &data) else {
+        return Err(Error::bug("outliers were bound and not found"));
+    };
     Ok(OutlierProfile {
         column: settings.on.clone(),
         attributes: outliers.attributes().map(|q| data.quasi()[q].name.clone()).collect(),
@@ -69,6 +78,7 @@ pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) 
         d: settings.d,
         records: data.records(),
         points: outliers.points() as u64,
-        forced: outliers.forced(&data),
+        density: settings.density,
+        forced,
     })
 }

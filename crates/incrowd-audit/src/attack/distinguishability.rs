@@ -21,6 +21,7 @@ use incrowd_core::outlier::{Bits, Matrix, Outliers, Settings, Standing};
 use incrowd_core::{Code, Dataset, Param, ParamKind, Progress, Region, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
+use super::projections::{self, Projected, Projections};
 use super::{Card, Scene};
 use crate::original::Original;
 
@@ -57,7 +58,8 @@ pub(super) const CONDITIONAL: Card = Card {
     paper: "wang2009",
     about: "Somebody knows that an outlier took part. The value is then one of those, in all groups that fit, that make an \
             outlier of that person; the risk is 1 over how many they are. This is the risk that the paper's \
-            \"probability 0\" hides.",
+            \"probability 0\" hides. Further figures say what is left if it is also known on which attributes, up to three \
+            together, that person stands out.",
     limits: "It takes the values as equally likely. The findings count outliers, so they are not for publication. The parameter \
              outlier_diversity of plain-k-anonymity bounds it.",
     needs: NEEDS,
@@ -94,8 +96,8 @@ pub struct Distinguished {
     pub values: u64,
     /// Whether some group fits.
     pub fits: bool,
-    /// The same where the adversary also knows on which attributes somebody stands out; the fewest over these.
-    pub values_by_attribute: Option<u64>,
+    /// The same where the adversary also knows on which attributes somebody stands out.
+    pub projected: Projected,
 }
 
 /// The names of the three modes.
@@ -166,27 +168,9 @@ fn conditional(found: &[Distinguished], column: &str, threshold: f64) -> Finding
     finding.owner_only = true;
     let unfit: u64 = found.iter().filter(|o| !o.fits).map(|o| o.people).sum();
     finding.add_fact("fit_no_group", "outliers who fit no group", unfit as f64);
-    let known =
-        |o: &Distinguished| o.values_by_attribute.filter(|_| o.fits).map(|values| (chance(values), o.people));
-    let by_attribute: Vec<(f64, u64)> = found.iter().filter_map(known).collect();
-    let people: u64 = by_attribute.iter().map(|entry| entry.1).sum();
-    finding.add_fact(
-        "stand_out_on_one",
-        "outliers who stand out on a single distance attribute with their value",
-        people as f64,
-    );
-    if people > 0 {
-        let mut sorted = by_attribute.clone();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let sum: f64 = sorted.iter().map(|(risk, people)| risk * *people as f64).sum();
-        let worst = sorted.last().map_or(0.0, |entry| entry.0);
-        finding.add_fact(
-            "average_knowing_attribute",
-            "average chance if that attribute is known too",
-            sum / people as f64,
-        );
-        finding.add_fact("worst_knowing_attribute", "greatest chance if that attribute is known too", worst);
-    }
+    let fitting: Vec<(&Projected, u64)> =
+        found.iter().filter(|o| o.fits).map(|o| (&o.projected, o.people)).collect();
+    projections::add_facts(&mut finding, &fitting);
     finding
 }
 
@@ -255,7 +239,7 @@ pub fn distinguish(
         });
     }
     let others = Others::new(data, &outliers);
-    let single = single_attributes(data, &outliers, settings)?;
+    let projections = Projections::new(data, &outliers, settings)?;
     let mut found = Vec::with_capacity(known.len());
     progress.step("attacking outliers", Some(known.len() as u64));
     for (at, (codes, row, people, own)) in known.into_iter().enumerate() {
@@ -285,57 +269,13 @@ pub fn distinguish(
                 }
             }
         }
-        let values_by_attribute = fewest_by_attribute(&single, data, codes, &own, &fitting[at], &groups);
+        let mut here = Bits::none(outliers.values().len());
+        fitting[at].iter().for_each(|&g| here.join(&groups[g as usize].values));
+        let projected = projections.left(data, codes, &own, &here.without(&good));
         let fits = !fitting[at].is_empty();
-        found.push(Distinguished { row, people, leakage, values: left.count(), fits, values_by_attribute });
+        found.push(Distinguished { row, people, leakage, values: left.count(), fits, projected });
     }
     Ok(found)
-}
-
-/// The same outlier structure with one distance attribute each, if there are several.
-fn single_attributes(
-    data: &Dataset,
-    outliers: &Outliers,
-    settings: &Settings,
-) -> Result<Vec<(usize, Outliers)>> {
-    let attributes: Vec<usize> = outliers.attributes().collect();
-    if attributes.len() < 2 {
-        return Ok(Vec::new());
-    }
-    let known = |name: &str| *name == data.sensitive()[outliers.column()].name;
-    let alone = |q: usize| {
-        let name = data.quasi()[q].name.clone();
-        let bounds =
-            settings.bounds.iter().filter(|b| b.column == name || known(&b.column)).cloned().collect();
-        let settings = Settings { distance_attributes: vec![name], bounds, ..settings.clone() };
-        Ok((q, Outliers::new(data, &settings)?))
-    };
-    attributes.into_iter().map(alone).collect()
-}
-
-/// How many values are left if it is known on which single attribute somebody stands out: the fewest over the attributes on
-/// which one of these people does.
-fn fewest_by_attribute(
-    single: &[(usize, Outliers)],
-    data: &Dataset,
-    codes: &[u32],
-    own: &[u32],
-    fitting: &[u32],
-    groups: &[Seen],
-) -> Option<u64> {
-    let mut fewest = None;
-    for (q, outliers) in single {
-        let good = outliers.good_at(&[data.quasi()[*q].domain.place(Code(codes[*q]))]);
-        if own.iter().all(|&rank| good.get(rank)) {
-            continue;
-        }
-        let mut left = Bits::none(outliers.values().len());
-        for &g in fitting {
-            groups[g as usize].values.ranks().filter(|&rank| !good.get(rank)).for_each(|rank| left.set(rank));
-        }
-        fewest = Some(fewest.map_or(left.count(), |n: u64| n.min(left.count())));
-    }
-    fewest
 }
 
 /// For each distance attribute the places of all records, ascending, with how many have each.

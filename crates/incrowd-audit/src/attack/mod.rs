@@ -16,6 +16,7 @@ mod marketer;
 mod outside;
 mod overlap;
 mod presence;
+mod projections;
 mod prosecutor;
 mod proximity;
 mod scene;
@@ -26,6 +27,7 @@ mod values;
 
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
+pub use projections::Projected;
 pub use scene::{Epsilon, External, JoinScene, Published, Scene, Skewed};
 pub use values::Values;
 

@@ -4,8 +4,10 @@
 use incrowd_audit::attack::{Distinguished, MODES, Published, Scene, distinguish};
 use incrowd_audit::{Original, Verification, verify_beside};
 use incrowd_core::model::Promise;
-use incrowd_core::outlier::{Scale, Settings};
-use incrowd_core::{ColumnSpec, Dataset, Error, Folded, HierarchySpec, Kind, SensitiveSpec, Silent, Value};
+use incrowd_core::outlier::{Bits, Outliers, Scale, Settings};
+use incrowd_core::{
+    Code, ColumnSpec, Dataset, Error, Folded, HierarchySpec, Kind, SensitiveSpec, Silent, Value,
+};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -65,6 +67,7 @@ fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
         scale: Scale::Trimmed,
         bounds: Vec::new(),
         on: String::new(),
+        density: None,
     };
     let original = Original::read(release, data, &Silent).unwrap();
     distinguish(&original, &scene, &settings, &Silent).unwrap()
@@ -182,5 +185,74 @@ proptest! {
         let original = Original::read(&release, &data, &Silent).unwrap();
         let mut people: Vec<Option<(u8, u8)>> = people.into_iter().map(Some).collect();
         prop_assert_eq!(original.strangers(), slow(&published, &mut people) as u64);
+    }
+
+    /// One group of everybody, so that every value stands in it: what is left is computed set by set and value by value.
+    #[test]
+    fn knowing_where_somebody_stands_out_leaves_the_values_that_do(
+        people in prop::collection::vec((0u8..5, 0u8..5, 0u8..5, 0u8..6), 4..25),
+        p in 6u8..17,
+        d in 3u8..10,
+    ) {
+        let names = ["a", "b", "c", "s"];
+        let fold = |rows: &[[String; 4]]| {
+            Folded::from_records(&names, rows.iter().map(|r| r.iter().map(|c| Some(c.as_str())).collect()), false)
+        };
+        let texts: Vec<[String; 4]> = people.iter().map(|&(a, b, c, s)| [a, b, c, s].map(|x| x.to_string())).collect();
+        let spec = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
+        let specs = [spec.clone(), spec.clone(), spec];
+        let data = Dataset::encode(fold(&texts), &specs.each_ref(), &[&SensitiveSpec::default()], "?").unwrap();
+        let cells: Vec<[String; 4]> = people.iter().map(|person| {
+            ["[0, 4]".to_owned(), "[0, 4]".to_owned(), "[0, 4]".to_owned(), person.3.to_string()]
+        }).collect();
+        let release = fold(&cells);
+        let settings = |attributes: &[usize]| Settings {
+            p: f64::from(p) / 20.0,
+            d: f64::from(d) / 10.0,
+            distance_attributes: attributes.iter().map(|&q| names[q].to_owned()).collect(),
+            scale: Scale::Original,
+            bounds: Vec::new(),
+            on: String::new(),
+            density: None,
+        };
+        let scene = Scene::new(Published::new(&release, &specs), &[]);
+        let original = Original::read(&release, &data, &Silent).unwrap();
+        let found = distinguish(&original, &scene, &settings(&[0, 1, 2]), &Silent).unwrap();
+        let bad = |attributes: &[usize], row: usize| -> Bits {
+            let outliers = Outliers::new(&data, &settings(attributes)).unwrap();
+            let place: Vec<f64> =
+                attributes.iter().map(|&q| data.quasi()[q].domain.place(Code(data.quasi_codes(row)[q]))).collect();
+            let good = outliers.good_at(&place);
+            let count = outliers.values().len();
+            Bits::of(count, (0..count as u32).filter(|&rank| !good.get(rank)))
+        };
+        let whole = Outliers::new(&data, &settings(&[0, 1, 2])).unwrap();
+        let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
+        for one in &found {
+            let all = bad(&[0, 1, 2], one.row);
+            let rank = |row: usize| whole.rank(data.sensitive_codes(row)[0]);
+            let own: Vec<u32> = (0..data.rows())
+                .filter(|&row| data.quasi_codes(row) == data.quasi_codes(one.row) && all.get(rank(row)))
+                .map(rank)
+                .collect();
+            for size in 1..3 {
+                let mut fewest = None;
+                for set in sets.iter().filter(|set| set.len() == size) {
+                    let here = bad(set, one.row);
+                    if own.iter().any(|&rank| here.get(rank)) {
+                        let left = all.and(&here).count();
+                        fewest = Some(fewest.map_or(left, |n: u64| n.min(left)));
+                    }
+                }
+                prop_assert_eq!(one.projected.by_size[size - 1], fewest);
+            }
+            let alike = |own: u32| {
+                all.ranks().filter(|&rank| sets.iter().all(|set| {
+                    let here = bad(set, one.row);
+                    here.get(rank) == here.get(own)
+                })).count() as u64
+            };
+            prop_assert_eq!(one.projected.by_pattern, own.iter().map(|&rank| alike(rank)).min());
+        }
     }
 }

@@ -18,10 +18,12 @@ pub(crate) fn print(report: &Report, expansion: &ExpansionReport) {
         );
     }
     say!(
-        "growing  {} groups by {} expansions; {} records grew into none at first; {} boxes and corners looked at",
-        thousands(expansion.groups),
+        "growing  {} groups by {} expansions; {} records grew into none at first, {} of them for a dead corner; {} boxes and \
+         corners looked at",
+        thousands(expansion.grown_groups),
         thousands(expansion.expansions),
         thousands(expansion.residues),
+        thousands(expansion.dead_ends),
         thousands(expansion.looked)
     );
     let out = expansion.removed_global + expansion.removed_local + expansion.removed_residues;

@@ -81,13 +81,13 @@ fn outliers(
 
 fn print_outliers(found: &OutlierProfile) {
     let forced = &found.forced;
-    say!(
-        "\noutliers by {} and {} (far from {} of the records by more than {})",
-        found.column,
-        found.attributes.join(", "),
-        percent(found.p),
-        found.d
-    );
+    let what = match found.density {
+        Some(lof) => {
+            format!("local outlier factor of {} or more among {} places", lof.threshold, lof.neighbours)
+        }
+        None => format!("far from {} of the records by more than {}", percent(found.p), found.d),
+    };
+    say!("\noutliers by {} and {} ({what})", found.column, found.attributes.join(", "));
     say!(" {} records: {}", thousands(found.records), super::expansion_print::outliers(forced));
     say!(
         " at least {} would have to be left out of a plain release{}",

@@ -139,8 +139,69 @@ fn bad_parameters_are_refused() {
         ("plain-k-anonymity:k=2,bounds=age:40:20", "no range"),
         ("plain-k-anonymity:k=2,bounds=age:25:90", "outside its stated `bounds`"),
         ("plain-k-anonymity:k=2,bounds=shoe:1:2", "on which no distance is measured"),
+        ("plain-k-anonymity:k=2,neighbours=5", "about density-based outliers"),
+        ("plain-k-anonymity:k=2,threshold=2", "about density-based outliers"),
+        ("plain-k-anonymity:k=2,outliers=lof,threshold=0.5", "at least 1"),
+        ("plain-k-anonymity:k=2,outliers=lof,neighbours=0", "at least 1"),
     ] {
         room.refuses(&format!("{table} --model {model}")).exits(2).says(&[says]);
     }
     room.does(&format!("{table} --model plain-k-anonymity:k=2,distance_attributes=age,bounds=age:0:100"));
+}
+
+/// Diagnoses have no numbers, but a hierarchy puts them in an order: the rare one among the young stands out.
+#[test]
+fn a_category_with_a_hierarchy_can_hide_its_outliers() {
+    let room = Room::new();
+    let mut table = "age,sex,diagnosis\n".to_owned();
+    for i in 0..40 {
+        let diagnosis = match i {
+            0 => "dementia",
+            _ if i < 20 => ["cold", "flu", "cough"][i % 3],
+            _ => ["gout", "stroke", "dementia"][i % 3],
+        };
+        table += &format!("{},{},{diagnosis}\n", 20 + i, ["f", "m"][i % 2]);
+    }
+    room.write("people.csv", table);
+    room.write("sex.csv", "f;*\nm;*\n");
+    let tree = "cold;viral;*\nflu;viral;*\ncough;viral;*\ngout;old;*\nstroke;old;*\ndementia;old;*\n";
+    room.write("diagnosis.csv", tree);
+    let roles =
+        "--quasi age,sex --sensitive diagnosis --hierarchy sex=sex.csv --hierarchy diagnosis=diagnosis.csv";
+    let model = "plain-k-anonymity:k=2,p=0.8,d=0.6,distance_attributes=age";
+    let flags = "--quasi age,sex --hierarchy sex=sex.csv --hierarchy diagnosis=diagnosis.csv \
+                 --outliers on=diagnosis,p=0.8,d=0.6,distance_attributes=age";
+    let profile = room.does(&format!("profile people.csv {flags} --json")).json();
+    let local = profile["private"]["outliers"]["outliers"]["local"].as_u64().unwrap();
+    assert!(local > 0, "{profile}");
+    room.does(&format!(
+        "anonymize people.csv {roles} --model {model} --algorithm expc-plus --set seeds=sorted --suppression-limit 0.4 \
+         -o r.csv"
+    ))
+    .prints(&["holds", &format!("0 global, {local} local")]);
+    let hierarchies = "--hierarchy sex=sex.csv --hierarchy diagnosis=diagnosis.csv";
+    room.does(&format!("verify r.csv {hierarchies} --original people.csv")).prints(&["holds"]);
+    let attack = format!(
+        "attack r.csv {roles} --kind age=numeric --original people.csv --only distinguishability --json"
+    );
+    assert_eq!(room.does(&attack).json()["private"]["attacks"][0]["worst"], 0.0);
+    // Without an order there is no distance.
+    room.refuses("anonymize people.csv --quasi age,sex --sensitive diagnosis --model plain-k-anonymity:k=2 --algorithm expc-plus \
+                  -o s.csv")
+        .exits(2)
+        .says(&["outliers need numbers, dates, or a hierarchy"]);
+}
+
+#[test]
+fn outliers_by_density_are_counted_and_hidden() {
+    let room = room();
+    let lof = "outliers=lof,neighbours=2,threshold=1.4,distance_attributes=age";
+    room.does(&format!("profile people.csv --quasi age,gender,zip {GENDER} --outliers on=income,{lof}"))
+        .prints(&["local outlier factor of 1.4 or more among 2 places", "0 global"]);
+    room.does(&format!(
+        "anonymize people.csv --quasi age,gender,zip --sensitive income {GENDER} --model plain-k-anonymity:k=2,{lof} \
+         --algorithm expc-plus --set seeds=sorted --suppression-limit 0.8 -o r.csv"
+    ))
+    .prints(&["outliers=lof", "holds"]);
+    room.does(&format!("verify r.csv {GENDER} --original people.csv")).prints(&["holds"]);
 }

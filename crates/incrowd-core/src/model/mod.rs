@@ -162,6 +162,11 @@ pub trait BoundModel: Debug + Send + Sync {
         None
     }
 
+    /// Whether outliers must hide from corners, so that who fits into no box without a dead corner must leave.
+    fn asks_corners(&self) -> bool {
+        false
+    }
+
     /// Whether no group whose cells cover this region is ever admitted, whatever its records.
     fn hopeless(&self, _: &Region) -> bool {
         false

@@ -15,11 +15,11 @@
 //! compared with the original table and not with the release, so it survives suppressing.
 
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::{Param, ParamKind, Params};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
-use crate::outlier::{Bits, Bounds, Fault, Outliers, Scale, Settings};
+use crate::outlier::{Bits, Bounds, Density, Fault, Outliers, Scale, Settings};
 use crate::region::Region;
 
 /// The list entry.
@@ -34,7 +34,10 @@ pub(super) const CARD: Card = Card {
              an artefact of the paper's definition: whoever knows that an outlier took part keeps the values that make one, and \
              they may be few (outlier_diversity bounds them; the attack `distinguishability` counts them). Not every local \
              outlier fits into a plain group, as the paper says: generalizing more can make it worse, and many records may \
-             have to be left out. Use few distance attributes, ordered ones, and a large p. k different values do not bound the \
+             have to be left out. With outliers = \"lof\" somebody between two crowds of \
+             different density is told from both, but the factor has no unit, a thought-of corner has a factor though nobody is \
+             there, and alike people count as one place; nobody is then a global outlier, and p and d only trim \
+             the scale. Use few distance attributes, ordered ones, and a large p. k different values do not bound the \
              share of one of them. Checking it needs the original table.",
     params: &[
         Param {
@@ -91,6 +94,25 @@ pub(super) const CARD: Card = Card {
             default: Some("1"),
             about: "an outlier who fits a group is one with none of its values, or with at least so many",
         },
+        Param {
+            name: "outliers",
+            kind: ParamKind::Choice(&["distance", "lof"]),
+            default: Some("distance"),
+            about: "how outliers are told: by p and d, or by the local outlier factor (breunig2000), about 1 in a crowd, \
+                    however dense",
+        },
+        Param {
+            name: "neighbours",
+            kind: ParamKind::Count(1),
+            default: Some(""),
+            about: "with lof: how many distinct places make a neighbourhood; 20 if left out",
+        },
+        Param {
+            name: "threshold",
+            kind: ParamKind::Number(1.0, f64::MAX),
+            default: Some(""),
+            about: "with lof: from which factor on somebody is an outlier; 1.5 if left out",
+        },
         ON,
     ],
     needs: &[Need::Sensitive, Need::Region],
@@ -112,6 +134,7 @@ pub(super) const CARD: Card = Card {
                     .map(|text| Bounds::parse(text))
                     .collect::<Result<_>>()?,
                 on: params.word("on").to_owned(),
+                density: density(params)?,
             },
             asks: Asks {
                 corners: params.word("semantics") == "corner",
@@ -121,6 +144,23 @@ pub(super) const CARD: Card = Card {
         }))
     },
 };
+
+fn density(params: &Params) -> Result<Option<Density>> {
+    let (neighbours, threshold) = (params.optional_number("neighbours"), params.optional_number("threshold"));
+    if params.word("outliers") == "lof" {
+        let neighbours = neighbours.map_or(20, |n| n as u64);
+        return Ok(Some(Density { neighbours, threshold: threshold.unwrap_or(1.5) }));
+    }
+    let idle = [("neighbours", neighbours), ("threshold", threshold)].into_iter().find(|(_, n)| n.is_some());
+    match idle {
+        None => Ok(None),
+        Some((name, _)) => {
+            Err(Error::job(format!("`{name}` of `plain-k-anonymity` is about density-based outliers"))
+                .help("add outliers = \"lof\", or leave it out")
+                .at(name))
+        }
+    }
+}
 
 /// What is asked of a group beside k values.
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +254,10 @@ impl BoundModel for Bound {
 
     fn outliers(&self) -> Option<&Outliers> {
         Some(&self.outliers)
+    }
+
+    fn asks_corners(&self) -> bool {
+        self.asks.corners
     }
 
     /// A corner that is bad with every value of the table is bad with every value of a group.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::corners::Ends;
+use super::cache::Ends;
 use super::near::Bits;
 use super::{Outliers, Standing};
 use crate::region::Region;

@@ -4,7 +4,7 @@
 //! no dead corner, and the outlier's value must be good at one of its corners. Where no box around the outlier meets this
 //! necessary condition, every algorithm has to leave the record out.
 
-use super::corners::Ends;
+use super::cache::Ends;
 use super::near::Bits;
 use super::{Counts, Outliers, Standing};
 use crate::dataset::Dataset;
@@ -15,6 +15,8 @@ use crate::region::Extent;
 
 /// So many boxes are looked at; outliers not settled by then count as if they could be kept.
 const BUDGET: u64 = 400_000;
+/// So much work is done on what is not known of them yet: points for each look.
+const WORK: u64 = 40_000_000;
 
 /// What must be left out whatever is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +36,46 @@ impl Forced {
     }
 }
 
+impl Forced {
+    /// The bound for a table of which several such structures speak, one for each sensitive column: somebody who stands out by
+    /// one of them stands out, and who must leave for one of them must leave. Where corners are not asked, only global outliers
+    /// are known to be lost. `None` if there is no structure.
+    pub fn of(all: &[(&Outliers, bool)], data: &Dataset) -> Option<Forced> {
+        let (mut out, mut settled) = (vec![false; data.rows()], true);
+        for (outliers, corners) in all {
+            if *corners {
+                settled &= outliers.rule_out(data, &mut out);
+            }
+        }
+        let mut forced = Forced { outliers: Counts::default(), may_fit: 0, settled };
+        for (row, out) in out.iter().enumerate() {
+            let stands = |standing| all.iter().any(|(outliers, _)| outliers.standing(row) == standing);
+            let weight = data.weight(row);
+            if stands(Standing::Global) {
+                forced.outliers.global += weight;
+            } else if stands(Standing::Local) {
+                forced.outliers.local += weight;
+                forced.may_fit += if *out { 0 } else { weight };
+            }
+        }
+        (!all.is_empty()).then_some(forced)
+    }
+}
+
 impl Outliers {
-    /// Looks for a box around every local outlier of the table this was made from.
+    /// The bound for the table this was made from, by this structure alone.
     pub fn forced(&self, data: &Dataset) -> Forced {
+        let nothing = Forced { outliers: Counts::default(), may_fit: 0, settled: true };
+        Forced::of(&[(self, true)], data).unwrap_or(nothing)
+    }
+
+    /// Looks for a box around every local outlier, and marks those for whom there is none. False if the search was given up.
+    fn rule_out(&self, data: &Dataset, out: &mut [bool]) -> bool {
         let mut rows: Vec<u32> =
             (0..data.rows() as u32).filter(|&row| self.standing(row as usize) == Standing::Local).collect();
         rows.sort_unstable_by_key(|&row| (self.point[row as usize], row));
-        let (mut may_fit, mut budget, mut settled) = (0, BUDGET, true);
+        let (mut budget, mut settled) = (BUDGET, true);
+        let looks = self.looked() + (WORK / self.points().max(1) as u64).max(200);
         for alike in rows.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
             let ranks = alike.iter().map(|&row| self.row_rank[row as usize]);
             let asked = Bits::of(self.values.len(), ranks);
@@ -53,23 +88,27 @@ impl Outliers {
                     sides.into_iter().map(|(lo, hi)| (axis.scaled(lo), axis.scaled(hi))).collect()
                 })
                 .collect();
-            let fits = self.fits(&sides, &asked, &mut budget);
-            settled &= budget > 0;
-            let fitting = |row: &&u32| budget == 0 || fits.get(self.row_rank[**row as usize]);
-            may_fit += alike.iter().filter(fitting).map(|&row| self.weights[row as usize]).sum::<u64>();
+            let fits = self.fits(&sides, &asked, &mut budget, looks);
+            if budget == 0 {
+                settled = false;
+                break;
+            }
+            for &row in alike.iter().filter(|&&row| !fits.get(self.row_rank[row as usize])) {
+                out[row as usize] = true;
+            }
         }
-        Forced { outliers: self.counts(), may_fit, settled }
+        settled
     }
 
-    /// Which of the asked values some box of these sides could hide.
-    fn fits(&self, sides: &[Vec<(f64, f64)>], asked: &Bits, budget: &mut u64) -> Bits {
+    /// Which of the asked values some box of these sides could hide; `looks` is how many there may have been in the end.
+    fn fits(&self, sides: &[Vec<(f64, f64)>], asked: &Bits, budget: &mut u64, looks: u64) -> Bits {
         let mut found = Bits::none(self.values.len());
         let mut at = vec![0usize; sides.len()];
         loop {
             if *budget == 0 || asked.inside(asked, &found) {
                 return found;
             }
-            *budget -= 1;
+            *budget = if self.looked() > looks { 0 } else { *budget - 1 };
             let ends: Ends = sides.iter().zip(&at).map(|(side, &i)| side[i]).collect();
             if !self.dead(&ends) {
                 self.good_at_some_corner(&ends, asked, &mut found);

@@ -4,29 +4,19 @@
 //! tuples make a matrix. A group is plain if no value is bad at every corner (no bad row) and no corner is bad with every
 //! value (no bad column). A corner that is bad with every value of the table is *dead*.
 //!
-//! What was found out about a corner is kept, and boxes share corners, so up to 64 of them are simply asked. The corners of
-//! larger boxes are not enumerated. Such a box is looked at as a whole first: values that are good at all its corners settle
-//! their rows and all columns at once, a value that is good at none ends the search. Only what is not settled is halved, on
-//! the widest side, until few corners are left.
-
-use std::sync::{Arc, Mutex};
-
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+//! Corners are not enumerated blindly. A box is looked at as a whole first: a value that is good at all its corners settles
+//! all its columns, and values that are good at none leave a bad one. Only what is not settled is halved, on the widest side,
+//! until a few corners are left, which boxes share. Rows come last, since most are settled by what was learned about columns.
 
 use super::Outliers;
-use super::near::{Bits, Good};
+use super::cache::{Asked, Ends};
+use super::near::Bits;
 use crate::region::Region;
-
-/// For each axis the two ends of a box, scaled; alike where there is only one.
-pub(super) type Ends = Box<[(f64, f64)]>;
 
 /// So many boxes are looked at for one group before the answer is no.
 const BUDGET: u32 = 20_000;
-/// Up to so many free sides all corners are asked.
+/// Boxes of up to so many free sides are not looked at as a whole: boxes share their corners, which are mostly known.
 const FREE: usize = 6;
-/// So many bytes of good values are kept.
-const KEPT: usize = 512 << 20;
 
 /// Why a group is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,103 +38,72 @@ pub struct Matrix {
     pub bad_corners: Vec<Vec<f64>>,
 }
 
-#[derive(Default)]
-struct Kept {
-    good: HashMap<Box<[u64]>, Arc<Good>, FixedState>,
-    dead: HashMap<Box<[u64]>, bool, FixedState>,
-    looked: u64,
-}
-
-/// What was found out already.
-#[derive(Default)]
-pub(super) struct Cache {
-    kept: Mutex<Kept>,
-}
-
-fn key(ends: &Ends) -> Box<[u64]> {
-    // One zero has two forms.
-    let bits = |x: f64| (x + 0.0).to_bits();
-    ends.iter().flat_map(|&(a, b)| [bits(a), bits(b)]).collect()
-}
-
-impl Cache {
-    pub(super) fn good(&self, outliers: &Outliers, ends: &Ends) -> Arc<Good> {
-        let key = key(ends);
-        if let Ok(kept) = self.kept.lock()
-            && let Some(good) = kept.good.get(&key)
-        {
-            return good.clone();
-        }
-        let good = Arc::new(outliers.look(ends, None));
-        if let Ok(mut kept) = self.kept.lock() {
-            let each = 16 * outliers.scaled.len().div_ceil(64) + 16 * ends.len() + 96;
-            if kept.good.len() * each > KEPT {
-                kept.good.clear();
-            }
-            kept.looked += 1;
-            kept.good.insert(key, good.clone());
-        }
-        good
-    }
-}
-
 /// The search over the corners of one box.
 struct Search<'a> {
     outliers: &'a Outliers,
     values: &'a Bits,
+    /// Values known to be good at some corner.
     covered: Bits,
     steps: u32,
 }
 
 impl Search<'_> {
-    fn down(&mut self, ends: &Ends) -> Result<(), Fault> {
+    fn step(&mut self) -> Result<(), Fault> {
         self.steps += 1;
-        if self.steps > BUDGET {
-            return Err(Fault::Budget);
-        }
-        if let Some(corners) = corners(ends) {
-            for corner in corners {
-                let good = self.outliers.cache.good(self.outliers, &corner);
-                if !good.all.meets(self.values) {
-                    return Err(Fault::Column);
-                }
-                self.covered.join(&good.all);
+        if self.steps > BUDGET { Err(Fault::Budget) } else { Ok(()) }
+    }
+
+    /// Fails if a corner is bad with every value.
+    fn columns(&mut self, ends: &Ends) -> Result<(), Fault> {
+        self.step()?;
+        let free = free(ends);
+        if free == 0 || free > FREE && self.outliers.density.is_none() {
+            let good = self.outliers.cache.ask(self.outliers, ends, Asked::Any(self.values));
+            self.covered.join(&good.all);
+            if good.all.meets(self.values) {
+                return Ok(());
             }
-            return Ok(());
-        }
-        let good = self.outliers.cache.good(self.outliers, ends);
-        if !good.some.meets(self.values) {
-            return Err(Fault::Column);
-        }
-        self.covered.join(&good.all);
-        let columns = good.all.meets(self.values);
-        if columns && good.some.inside(self.values, &self.covered) {
-            return Ok(());
+            if free == 0 || !good.some.meets(self.values) {
+                return Err(Fault::Column);
+            }
         }
         match halves(ends) {
             Some((left, right)) => {
-                self.down(&left)?;
-                self.down(&right)
+                self.columns(&left)?;
+                self.columns(&right)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Looks for a good corner of every value that has none yet.
+    fn rows(&mut self, ends: &Ends) -> Result<(), Fault> {
+        let missing = self.values.without(&self.covered);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.step()?;
+        let free = free(ends);
+        if free == 0 || free > FREE && self.outliers.density.is_none() {
+            let good = self.outliers.cache.ask(self.outliers, ends, Asked::Each(&missing));
+            self.covered.join(&good.all);
+            if free == 0 || good.some.inside(self.values, &self.covered) {
+                return Ok(());
+            }
+        }
+        match halves(ends) {
+            Some((left, right)) => {
+                self.rows(&left)?;
+                self.rows(&right)
             }
             None => Ok(()),
         }
     }
 }
 
-/// The corners of a box, if it has few.
-fn corners(ends: &Ends) -> Option<impl Iterator<Item = Ends> + '_> {
-    let free: Vec<usize> = (0..ends.len()).filter(|&axis| ends[axis].0 != ends[axis].1).collect();
-    (free.len() <= FREE).then(|| {
-        (0u32..1 << free.len()).map(move |which| {
-            let mut corner = ends.clone();
-            for (bit, &axis) in free.iter().enumerate() {
-                let (lo, hi) = ends[axis];
-                let end = if which >> bit & 1 == 0 { lo } else { hi };
-                corner[axis] = (end, end);
-            }
-            corner
-        })
-    })
+/// How many sides of a box have two ends.
+fn free(ends: &Ends) -> usize {
+    ends.iter().filter(|(lo, hi)| lo != hi).count()
 }
 
 /// A box with its widest side fixed at one end, and at the other.
@@ -175,7 +134,9 @@ impl Outliers {
     pub fn plain(&self, region: &Region, values: &Bits) -> Result<(), Fault> {
         let covered = Bits::none(self.values.len());
         let mut search = Search { outliers: self, values, covered, steps: 0 };
-        search.down(&self.ends(region))?;
+        let ends = self.ends(region);
+        search.columns(&ends)?;
+        search.rows(&ends)?;
         if values.inside(values, &search.covered) { Ok(()) } else { Err(Fault::Row) }
     }
 
@@ -184,61 +145,27 @@ impl Outliers {
         self.dead(&self.ends(region))
     }
 
-    /// Adds the values that are good at some corner of a box, as far as they are asked for.
-    pub(super) fn good_at_some_corner(&self, ends: &Ends, asked: &Bits, found: &mut Bits) {
-        if let Some(corners) = corners(ends) {
-            corners.for_each(|corner| found.join(&self.cache.good(self, &corner).all));
-            return;
-        }
-        let good = self.cache.good(self, ends);
-        found.join(&good.all);
-        if good.some.inside(asked, found) {
-            return;
-        }
-        if let Some((left, right)) = halves(ends) {
-            self.good_at_some_corner(&left, asked, found);
-            self.good_at_some_corner(&right, asked, found);
-        }
+    pub(super) fn dead(&self, ends: &Ends) -> bool {
+        self.cache.dead(ends, || {
+            let covered = Bits::none(self.values.len());
+            let mut search = Search { outliers: self, values: &self.everything, covered, steps: 0 };
+            search.columns(ends).is_err()
+        })
     }
 
-    pub(super) fn dead(&self, ends: &Ends) -> bool {
-        let key = key(ends);
-        if let Ok(kept) = self.cache.kept.lock()
-            && let Some(&dead) = kept.dead.get(&key)
-        {
-            return dead;
+    /// Adds the values that are good at some corner of a box, as far as they are asked for. Where the search is given up, all
+    /// count as good: this serves a bound of what cannot be.
+    pub(super) fn good_at_some_corner(&self, ends: &Ends, asked: &Bits, found: &mut Bits) {
+        let mut search = Search { outliers: self, values: asked, covered: found.clone(), steps: 0 };
+        match search.rows(ends) {
+            Ok(()) => found.join(&search.covered),
+            Err(_) => found.join(asked),
         }
-        let mut stack = vec![ends.clone()];
-        let (mut dead, mut steps) = (false, 0);
-        while let Some(part) = stack.pop() {
-            steps += 1;
-            if let Some(mut corners) = corners(&part) {
-                dead = corners.any(|corner| self.cache.good(self, &corner).all.is_empty());
-                if dead {
-                    break;
-                }
-                continue;
-            }
-            let good = self.cache.good(self, &part);
-            dead = good.some.is_empty() || steps > BUDGET;
-            if dead {
-                break;
-            }
-            if good.all.is_empty()
-                && let Some((left, right)) = halves(&part)
-            {
-                stack.extend([right, left]);
-            }
-        }
-        if let Ok(mut kept) = self.cache.kept.lock() {
-            kept.dead.insert(key, dead);
-        }
-        dead
     }
 
     /// How many boxes and corners were looked at so far.
     pub fn looked(&self) -> u64 {
-        self.cache.kept.lock().map_or(0, |kept| kept.looked)
+        self.cache.looked()
     }
 
     /// The good values at a place of the distance attributes, given in the order of [`Outliers::attributes`] as it stands in

@@ -11,18 +11,23 @@
 //! records without the global outliers, since one billionaire would make all other incomes equal. The count is always over
 //! all records, those left out of a release included.
 //!
+//! Local outliers can be told by density instead (`lof`).
+//!
 //! [`Outliers`] answers for every tuple a box could hide. Points with equal places are taken together and lie in a tree
 //! (`tree`); the good values of a point are found for all sensitive values at once (`near`) and kept (`corners`).
 
 mod assignment;
 mod bound;
+mod cache;
 mod corners;
+mod lof;
 mod near;
 mod scale;
 mod tree;
 
 pub use bound::Forced;
 pub use corners::{Fault, Matrix};
+pub use lof::Density;
 pub use near::Bits;
 pub use scale::{Bounds, Scale};
 
@@ -34,7 +39,8 @@ use crate::error::{Error, Result};
 use crate::exact::Decimal;
 use crate::index::Code;
 use crate::model::find_sensitive;
-use corners::Cache;
+use cache::Cache;
+use lof::Densities;
 use scale::Axis;
 use tree::Tree;
 
@@ -53,6 +59,9 @@ pub struct Settings {
     pub bounds: Vec<Bounds>,
     /// The sensitive column; empty if there is only one.
     pub on: String,
+    /// How outliers are told by density; by distance, if this is left out. Nobody is then a global outlier, and p and d only
+    /// say which values a trimmed scale leaves out.
+    pub density: Option<Density>,
 }
 
 /// How a record stands to the others.
@@ -99,6 +108,10 @@ pub struct Outliers {
     row_rank: Vec<u32>,
     weights: Vec<u64>,
     standing: OnceLock<Vec<Standing>>,
+    density: Option<Density>,
+    densities: OnceLock<Option<Densities>>,
+    /// All ranks.
+    everything: Bits,
     cache: Cache,
 }
 
@@ -158,9 +171,12 @@ impl Outliers {
             axes.iter().map(|(q, _)| data.quasi()[*q].name.as_str()).chain([name.as_str()]),
         )?;
         let last = scale::far_values(&values, &counts, sensitive, reach, need);
-        let global: Vec<bool> = first.iter().zip(&last).map(|(a, b)| *a || *b).collect();
+        // However far a value is, a crowd may be there.
+        let by_distance = settings.density.is_none();
+        let global: Vec<bool> = first.iter().zip(&last).map(|(a, b)| by_distance && (*a || *b)).collect();
         let scaled = values.iter().map(|&x| sensitive.scaled(x)).collect();
         let (tree, point) = Tree::new(data, &axes, &row_rank, values.len());
+        let everything = Bits::of(values.len(), 0..values.len() as u32);
         Ok(Outliers {
             column,
             need,
@@ -177,6 +193,9 @@ impl Outliers {
             row_rank,
             weights,
             standing: OnceLock::new(),
+            density: settings.density,
+            densities: OnceLock::new(),
+            everything,
             cache: Cache::default(),
         })
     }
@@ -194,6 +213,11 @@ impl Outliers {
     /// How many records there are.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// What makes an outlier by density, if that decides.
+    pub fn density(&self) -> Option<Density> {
+        self.density
     }
 
     /// The distance attributes, by their positions among the quasi-identifiers.
@@ -240,6 +264,11 @@ impl Outliers {
     /// Whether a row's sensitive value alone makes it an outlier.
     pub fn is_global_row(&self, row: usize) -> bool {
         self.global[self.row_rank[row] as usize]
+    }
+
+    /// What is known of densities, if outliers are told by them. The first question looks at all places.
+    fn by_density(&self) -> Option<&Densities> {
+        self.densities.get_or_init(|| self.density.map(|asked| self.densities(asked))).as_ref()
     }
 
     fn standings(&self) -> &[Standing] {

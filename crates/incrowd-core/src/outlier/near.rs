@@ -8,8 +8,9 @@
 //! The point may be several at once: on each axis one end of an interval or the other. Then the lower bound is about all of
 //! them, the upper about any.
 
+use super::Outliers;
+use super::cache::{Asked, Ends};
 use super::tree::Listed;
-use super::{Outliers, corners::Ends};
 
 /// A set of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +32,11 @@ impl Bits {
     /// Adds a rank.
     pub fn set(&mut self, rank: u32) {
         self.0[rank as usize / 64] |= 1 << (rank % 64);
+    }
+
+    /// Takes a rank away.
+    pub fn unset(&mut self, rank: u32) {
+        self.0[rank as usize / 64] &= !(1 << (rank % 64));
     }
 
     /// Whether a rank is there.
@@ -69,6 +75,12 @@ impl Bits {
         Bits(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
     }
 
+    /// The ranks here that are not there.
+    #[must_use]
+    pub fn without(&self, other: &Bits) -> Bits {
+        Bits(self.0.iter().zip(&other.0).map(|(a, b)| a & !b).collect())
+    }
+
     /// The ranks, ascending.
     pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.0.len() as u32 * 64).filter(|&rank| self.get(rank))
@@ -94,6 +106,8 @@ struct Sums<'a> {
 
 /// Up to so many values are counted one by one.
 const FEW: usize = 6;
+/// So many nodes are opened for a box, whose corners can be asked instead.
+const OPENED: usize = 256;
 
 impl<'a> Sums<'a> {
     fn new(scaled: &'a [f64], few: Option<&'a [u32]>) -> Sums<'a> {
@@ -161,13 +175,18 @@ impl<'a> Sums<'a> {
 }
 
 impl Outliers {
-    /// The good values of the corners of a box, its ends scaled; only those of `few`, if that is given.
-    pub(super) fn look(&self, ends: &Ends, few: Option<&[u32]>) -> Good {
+    /// Bounds of the good values of the corners of a box, its ends scaled; only of those of `few`, if that is given. They settle
+    /// what is asked if the box is a point.
+    pub(super) fn look(&self, ends: &Ends, few: Option<&[u32]>, asked: Asked<'_>) -> Good {
         let few = few.filter(|few| few.len() <= FEW);
+        if let Some(densities) = self.by_density() {
+            return self.look_at_density(densities, ends, few, asked);
+        }
         let enough = (self.records - self.need.min(self.records)) as i64;
         let sums = || Sums::new(&self.scaled, few);
         let (mut least, mut most, mut least_open, mut most_open) = (sums(), sums(), sums(), sums());
         let mut open: Vec<u32> = if self.tree.nodes.is_empty() { Vec::new() } else { vec![0] };
+        let (mut opened, point) = (0, ends.iter().all(|(lo, hi)| lo == hi));
         loop {
             least_open.clear();
             most_open.clear();
@@ -198,19 +217,17 @@ impl Outliers {
                     most.add(listed, self.reach - near);
                 }
             }
-            let mut undecided = false;
-            if !next.is_empty() {
-                let pairs = least.totals(&least_open).zip(most.totals(&most_open));
-                undecided = pairs.into_iter().any(|(least, most)| least <= enough && most > enough);
-            }
+            opened += open.len();
             open = next;
-            if open.is_empty() || !undecided {
+            if open.is_empty() {
+                least_open.clear();
+                most_open.clear();
                 break;
             }
-        }
-        if open.is_empty() {
-            least_open.clear();
-            most_open.clear();
+            let total = (least.totals(&least_open), most.totals(&most_open));
+            if settles(asked, few, total, enough) || !point && opened > OPENED {
+                break;
+            }
         }
         let bits = |sums: &Sums<'_>, open: &Sums<'_>| {
             let mut bits = Bits::none(self.scaled.len());
@@ -236,9 +253,36 @@ impl Outliers {
     pub(super) fn good_at_point(&self, point: u32, ranks: &[u32]) -> Bits {
         let ends: Ends = self.tree.place(point).iter().map(|&x| (x, x)).collect();
         if ranks.len() <= FEW {
-            self.look(&ends, Some(ranks)).all
+            self.look(&ends, Some(ranks), Asked::All).all
         } else {
-            self.cache.good(self, &ends).all.clone()
+            let asked = Bits::of(self.values.len(), ranks.iter().copied());
+            self.cache.ask(self, &ends, Asked::Each(&asked)).all.clone()
+        }
+    }
+}
+
+/// Whether the records surely and perhaps near each value settle what is asked.
+fn settles(
+    asked: Asked<'_>,
+    few: Option<&[u32]>,
+    (least, most): (impl Iterator<Item = i64>, impl Iterator<Item = i64>),
+    enough: i64,
+) -> bool {
+    let mut totals = least.zip(most).enumerate();
+    let asks = |i: usize, values: &Bits| values.get(few.map_or(i as u32, |few| few[i]));
+    let open = |(least, most): (i64, i64)| least <= enough && most > enough;
+    match asked {
+        Asked::All => !totals.any(|(_, pair)| open(pair)),
+        Asked::Each(values) => !totals.any(|(i, pair)| open(pair) && asks(i, values)),
+        Asked::Any(values) => {
+            let mut undecided = false;
+            for (_, pair) in totals.filter(|(i, _)| asks(*i, values)) {
+                if pair.0 > enough {
+                    return true;
+                }
+                undecided |= open(pair);
+            }
+            !undecided
         }
     }
 }

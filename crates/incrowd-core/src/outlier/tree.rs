@@ -218,6 +218,11 @@ impl Tree {
         self.listed(self.lists[point as usize])
     }
 
+    /// The number of a point's first value among the values of all points.
+    pub(super) fn first_place(&self, point: u32) -> u32 {
+        self.lists[point as usize].0
+    }
+
     pub(super) fn place(&self, point: u32) -> &[f64] {
         &self.places[point as usize * self.width..(point as usize + 1) * self.width]
     }

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use incrowd_core::model::BoundModel;
-use incrowd_core::outlier::Outliers;
-use incrowd_core::{Code, Dataset, GroupSummary, Region};
+use incrowd_core::outlier::{Forced, Outliers};
+use incrowd_core::{Code, Dataset, GroupSummary, Progress, Region};
 
 use super::line::{Cell, Line};
 
@@ -54,7 +54,16 @@ impl<'a> Judge<'a> {
         Judge { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
     }
 
-    /// The outliers the models know; the first model's, where several do.
+    /// How many records cannot be kept, if some model knows outliers.
+    pub(super) fn forced(&self, progress: &dyn Progress) -> Option<Forced> {
+        if !self.outliers.is_empty() {
+            progress.step("looking for outliers", None);
+        }
+        let known = self.models.iter().filter_map(|m| m.outliers().map(|o| (o, m.asks_corners())));
+        Forced::of(&known.collect::<Vec<_>>(), self.data)
+    }
+
+    /// The outliers the models know.
     pub(super) fn outliers(&self) -> &[&'a Outliers] {
         &self.outliers
     }

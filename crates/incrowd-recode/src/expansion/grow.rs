@@ -1,5 +1,6 @@
 //! Growing a group from a seed.
 
+use super::frontier::Frontier;
 use super::group::{Group, Judge};
 use super::line::Cell;
 use super::pool::Pool;
@@ -18,6 +19,14 @@ pub(super) struct Growth {
     pub(super) skip_dead: bool,
 }
 
+/// What became of a seed.
+pub(super) enum Grown {
+    /// A group that every model admits.
+    Admitted(Group),
+    /// Nothing, and whether that was for a dead corner.
+    Stuck { dead: bool },
+}
+
 /// A row that might join.
 struct Candidate {
     row: u32,
@@ -25,45 +34,56 @@ struct Candidate {
 }
 
 impl Growth {
-    /// Grows a group from a seed, which is in no pool, taking rows from the pool. `None` if it did not become what the models
-    /// admit; then the pool is as before. `steps` counts expansions.
-    pub(super) fn grow(
-        &self,
-        judge: &Judge<'_>,
-        pool: &mut Pool<'_>,
-        seed: u32,
-        steps: &mut u64,
-    ) -> Option<Group> {
+    /// Grows a group from a seed, which is in no pool, taking rows from the pool. If it does not become what the models admit,
+    /// the pool is as before. `steps` counts expansions.
+    pub(super) fn grow(&self, judge: &Judge<'_>, pool: &mut Pool<'_>, seed: u32, steps: &mut u64) -> Grown {
         let mut group = judge.single(seed);
         let mut tabu: Vec<u32> = Vec::new();
         let mut taken = 0;
         if judge.admits(&group) {
-            return Some(group);
+            return Grown::Admitted(group);
         }
+        let mut cornered = false;
+        let mut frontier = Frontier::new(pool);
         if !(self.skip_dead && judge.is_dead(&group.cells)) {
             loop {
                 if taken >= 2 * self.delta {
                     break;
                 }
-                let Some((row, admitted)) = self.choose(judge, pool, &group, &tabu) else { break };
+                let Some((row, admitted)) = self.choose(judge, pool, &mut frontier, &group, &tabu) else {
+                    // Where dead corners are never made, nothing but they can have kept every row away.
+                    cornered = self.skip_dead && !pool.is_empty();
+                    break;
+                };
                 pool.take(row);
                 judge.add(&mut group, row);
                 taken += 1;
                 *steps += 1;
                 if admitted || judge.admits(&group) {
-                    return Some(group);
+                    return Grown::Admitted(group);
                 }
-                if taken >= self.delta && !self.skip_dead && self.help(judge, pool, &mut group, &mut tabu) {
-                    return Some(group);
+                if taken >= self.delta && !self.skip_dead {
+                    if self.help(judge, pool, &mut group, &mut tabu) {
+                        return Grown::Admitted(group);
+                    }
+                    // A row may have left the group.
+                    frontier = Frontier::new(pool);
                 }
             }
         }
         group.rows.iter().filter(|&&row| row != seed).for_each(|&row| pool.put_back(row));
-        None
+        Grown::Stuck { dead: cornered || judge.is_dead(&group.cells) }
     }
 
     /// The row to add, and whether the group is then admitted.
-    fn choose(&self, judge: &Judge<'_>, pool: &Pool<'_>, group: &Group, tabu: &[u32]) -> Option<(u32, bool)> {
+    fn choose(
+        &self,
+        judge: &Judge<'_>,
+        pool: &Pool<'_>,
+        frontier: &mut Frontier,
+        group: &Group,
+        tabu: &[u32],
+    ) -> Option<(u32, bool)> {
         let seed = judge.data.quasi_codes(group.rows[0] as usize);
         let next = pool.next_values(&group.cells, seed);
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
@@ -71,7 +91,7 @@ impl Growth {
         let mut kinds = 0;
         // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
         let completes = judge.may_complete(group);
-        pool.offers(group, &next, &mut |offer| {
+        frontier.offers(pool, group, &next, &mut |offer| {
             looked_at += 1;
             let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
             if looked_at > LOOKED_AT || enough && offer.loss > last {
@@ -216,7 +236,10 @@ mod tests {
             }
             for skip_dead in [false, true] {
                 let growth = Growth { delta: 12, skip_dead };
-                assert_eq!(growth.choose(&judge, &pool, &group, &[]), Some((4, true)));
+                assert_eq!(
+                    growth.choose(&judge, &pool, &mut Frontier::new(&pool), &group, &[]),
+                    Some((4, true))
+                );
             }
         }
     }

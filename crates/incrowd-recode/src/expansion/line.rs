@@ -20,26 +20,33 @@ pub(super) struct Line<'a> {
     domain: &'a Domain,
     leaves: u32,
     table: Vec<Cell>,
+    /// The losses of the table by themselves: most questions are about them, and they lie closer together.
+    losses: Vec<f64>,
 }
 
 impl<'a> Line<'a> {
     pub(super) fn new(quasi: &'a Quasi) -> Line<'a> {
         let domain = &quasi.domain;
         let leaves = domain.leaves();
-        let mut line = Line { domain, leaves, table: Vec::new() };
+        let mut line = Line { domain, leaves, table: Vec::new(), losses: Vec::new() };
         if leaves <= TABLED {
             let pairs = (0..leaves).flat_map(|lo| (0..leaves).map(move |hi| (lo, hi)));
             line.table = pairs.map(|(lo, hi)| line.made(lo.min(hi), hi.max(lo))).collect();
+            line.losses = line.table.iter().map(|cell| cell.loss).collect();
         }
         line
     }
 
     /// The cell that is published for all codes between two.
     pub(super) fn cell(&self, lo: u32, hi: u32) -> Cell {
-        match self.table.get((lo * self.leaves + hi) as usize) {
+        match self.table.get(self.index(lo, hi)) {
             Some(cell) if !self.table.is_empty() => *cell,
             _ => self.made(lo, hi),
         }
+    }
+
+    fn index(&self, lo: u32, hi: u32) -> usize {
+        lo as usize * self.leaves as usize + hi as usize
     }
 
     fn made(&self, lo: u32, hi: u32) -> Cell {
@@ -73,6 +80,18 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// What the cell loses that covers another one and a code besides.
+    pub(super) fn loss_with(&self, cell: Cell, code: u32) -> f64 {
+        if (cell.lo..=cell.hi).contains(&code) {
+            return cell.loss;
+        }
+        let (lo, hi) = (cell.lo.min(code), cell.hi.max(code));
+        match self.losses.get(self.index(lo, hi)) {
+            Some(loss) => *loss,
+            None => self.made(lo, hi).loss,
+        }
+    }
+
     /// The cell that covers two.
     pub(super) fn both(&self, a: Cell, b: Cell) -> Cell {
         self.cell(a.lo.min(b.lo), a.hi.max(b.hi))
@@ -81,8 +100,8 @@ impl<'a> Line<'a> {
     /// The least a cell can lose once it also covers a code between two.
     pub(super) fn least(&self, cell: Cell, from: u32, to: u32) -> f64 {
         match () {
-            () if from > cell.hi => self.with(cell, from).loss,
-            () if to < cell.lo => self.with(cell, to).loss,
+            () if from > cell.hi => self.loss_with(cell, from),
+            () if to < cell.lo => self.loss_with(cell, to),
             () => cell.loss,
         }
     }

@@ -13,6 +13,7 @@
 //! Seeds come in an order drawn from the operating system, because order shows in the result; `seeds = "sorted"` makes the
 //! same release again.
 
+mod frontier;
 mod group;
 mod grow;
 mod line;
@@ -33,7 +34,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::{Algorithm, Card, Found, Recoding};
 use group::{Group, Judge};
-use grow::Growth;
+use grow::{Grown, Growth};
 use pool::Pool;
 
 const DELTA: Param = Param {
@@ -187,14 +188,8 @@ impl Algorithm for Expansion {
         progress: &dyn Progress,
     ) -> Result<Recoding> {
         let judge = Judge::new(data, models);
-        let mut run = Run { judge: &judge, progress, expansions: 0 };
-        let forced = match judge.outliers() {
-            [] => None,
-            [first, ..] => {
-                progress.step("looking for outliers", None);
-                Some(first.forced(data))
-            }
-        };
+        let mut run = Run { judge: &judge, progress, expansions: 0, dead_ends: 0 };
+        let forced = judge.forced(progress);
         let least = forced.map_or(0, |forced| forced.removals());
         if least > suppressible {
             return Err(too_many(data, least, suppressible, "have to"));
@@ -205,6 +200,8 @@ impl Algorithm for Expansion {
         let delta = self.delta.unwrap_or_else(|| judge.least().saturating_mul(4).max(8));
         let growth = Growth { delta, skip_dead: self.skip_dead };
         let (mut groups, residues, local) = run.groups(self.way, growth, &rest);
+        let (grown_groups, grown_records) =
+            (groups.len() as u64, groups.iter().map(|group| group.summary.records).sum());
         progress.step("placing what is left", Some(residues.len() as u64));
         let mut left = if self.skip_dead {
             residue::join(&judge, &mut groups, &residues, progress)
@@ -234,6 +231,9 @@ impl Algorithm for Expansion {
             algorithm: self.card.name,
             forced,
             residues: records(&residues),
+            dead_ends: run.dead_ends,
+            grown_groups,
+            grown_records,
             removed_global: records(&global),
             removed_local: records(&local),
             removed_residues: records(&left),
@@ -250,6 +250,8 @@ struct Run<'a> {
     judge: &'a Judge<'a>,
     progress: &'a dyn Progress,
     expansions: u64,
+    /// Records of seeds that were given up at cells with a dead corner.
+    dead_ends: u64,
 }
 
 impl Run<'_> {
@@ -292,8 +294,11 @@ impl Run<'_> {
                 pool.take(seed);
             }
             match growth.grow(self.judge, pool, seed, &mut self.expansions) {
-                Some(group) => groups.push(group),
-                None => residues.push(seed),
+                Grown::Admitted(group) => groups.push(group),
+                Grown::Stuck { dead } => {
+                    self.dead_ends += if dead { self.judge.data.weight(seed as usize) } else { 0 };
+                    residues.push(seed);
+                }
             }
         }
         (groups, residues)

@@ -4,9 +4,6 @@
 //! group's cells bounds from below what any of its points would cost, so the cheapest come first and most are never looked
 //! at.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
 use super::group::{Group, Judge};
 use super::line::Cell;
 
@@ -36,34 +33,6 @@ pub(super) struct Pool<'a> {
     pub(super) turn: Vec<u32>,
     /// For each quasi-identifier how many rows have each code.
     counts: Vec<Vec<u32>>,
-}
-
-/// A point or a node that waits for its turn.
-#[derive(PartialEq)]
-struct Waiting {
-    loss: f64,
-    /// Nodes before points, so that all points of one loss are found together.
-    point: bool,
-    id: u32,
-}
-
-impl Eq for Waiting {}
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.loss.total_cmp(&other.loss).then(self.point.cmp(&other.point)).then(self.id.cmp(&other.id))
-    }
-}
-
-/// A point and what a group with it would lose.
-pub(super) struct Offer {
-    pub(super) point: u32,
-    pub(super) loss: f64,
-    pub(super) cells: Vec<Cell>,
 }
 
 impl<'a> Pool<'a> {
@@ -147,6 +116,10 @@ impl<'a> Pool<'a> {
         self.count(point, true);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.first().is_none_or(|root| root.rows == 0)
+    }
+
     pub(super) fn rows_at(&self, point: u32) -> &[u32] {
         &self.at[point as usize]
     }
@@ -179,50 +152,49 @@ impl<'a> Pool<'a> {
         (0..self.width).map(next).collect()
     }
 
-    /// Calls `visit` with points that have rows and one of the next values, cheapest first, until it says stop.
-    pub(super) fn offers(&self, group: &Group, next: &[Option<u32>], visit: &mut dyn FnMut(Offer) -> bool) {
-        let mut waiting = BinaryHeap::new();
-        let fits = |ranges: &[(u32, u32)]| {
-            ranges
-                .iter()
-                .zip(next)
-                .any(|(&(lo, hi), next)| next.is_some_and(|code| (lo..=hi).contains(&code)))
-        };
-        let open = |node: u32, waiting: &mut BinaryHeap<Reverse<Waiting>>| {
-            let ranges = &self.boxes[node as usize * self.width..(node as usize + 1) * self.width];
-            if self.nodes[node as usize].rows > 0 && fits(ranges) {
-                let sides = self.judge.lines.iter().zip(&group.cells).zip(ranges);
-                let loss = sides.map(|((line, &cell), &(lo, hi))| line.least(cell, lo, hi)).sum();
-                waiting.push(Reverse(Waiting { loss, point: false, id: node }));
-            }
-        };
-        if !self.nodes.is_empty() {
-            open(0, &mut waiting);
+    /// Whether a point, or a node, still has rows.
+    pub(super) fn has_rows(&self, point: bool, id: u32) -> bool {
+        if point { !self.at[id as usize].is_empty() } else { self.nodes[id as usize].rows > 0 }
+    }
+
+    /// Whether a point has one of these values, or a node may have such a point.
+    pub(super) fn fits(&self, point: bool, id: u32, next: &[Option<u32>]) -> bool {
+        if point {
+            return self.codes_of(id).iter().zip(next).any(|(code, next)| Some(*code) == *next);
         }
-        while let Some(Reverse(Waiting { loss, point, id })) = waiting.pop() {
-            if point {
-                let cells = self.judge.cells_with(&group.cells, self.codes_of(id));
-                if !visit(Offer { point: id, loss, cells }) {
-                    return;
-                }
-                continue;
-            }
-            let node = &self.nodes[id as usize];
-            if node.second != 0 {
-                open(id + 1, &mut waiting);
-                open(node.second, &mut waiting);
-                continue;
-            }
-            for point in node.points.0..node.points.1 {
-                let codes = self.codes_of(point);
-                let fits = codes.iter().zip(next).any(|(code, next)| Some(*code) == *next);
-                if fits && !self.at[point as usize].is_empty() {
-                    let cells = self.judge.lines.iter().zip(&group.cells).zip(codes);
-                    let loss = cells.map(|((line, &cell), &code)| line.with(cell, code).loss).sum();
-                    waiting.push(Reverse(Waiting { loss, point: true, id: point }));
-                }
-            }
+        let within = |(&(lo, hi), next): (&(u32, u32), &Option<u32>)| {
+            next.is_some_and(|code| (lo..=hi).contains(&code))
+        };
+        self.sides(id).iter().zip(next).any(within)
+    }
+
+    /// What cells would lose with a point; with a node, the least that they lose with any of its points.
+    pub(super) fn price(&self, point: bool, id: u32, cells: &[Cell]) -> f64 {
+        let lines = self.judge.lines.iter().zip(cells);
+        if point {
+            return lines
+                .zip(self.codes_of(id))
+                .map(|((line, &cell), &code)| line.loss_with(cell, code))
+                .sum();
         }
+        lines.zip(self.sides(id)).map(|((line, &cell), &(lo, hi))| line.least(cell, lo, hi)).sum()
+    }
+
+    /// The points of a leaf, or the two halves of another node.
+    pub(super) fn parts(&self, node: u32) -> impl Iterator<Item = (bool, u32)> {
+        let Node { points, second, .. } = self.nodes[node as usize];
+        let (points, halves) = if second == 0 { (points, None) } else { ((0, 0), Some([node + 1, second])) };
+        let halves = halves.into_iter().flatten().map(|half| (false, half));
+        (points.0..points.1).map(|point| (true, point)).chain(halves)
+    }
+
+    /// The cells of a group that also has a point.
+    pub(super) fn cells_at(&self, point: u32, cells: &[Cell]) -> Vec<Cell> {
+        self.judge.cells_with(cells, self.codes_of(point))
+    }
+
+    fn sides(&self, node: u32) -> &[(u32, u32)] {
+        &self.boxes[node as usize * self.width..(node as usize + 1) * self.width]
     }
 
     /// The cheapest row that satisfies a predicate and lies outside the group's cell on every quasi-identifier.

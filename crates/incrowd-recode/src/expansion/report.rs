@@ -11,6 +11,12 @@ pub struct ExpansionReport {
     pub forced: Option<Forced>,
     /// Records that grew into no group at first.
     pub residues: u64,
+    /// Those of them whose cells had a dead corner when they were given up.
+    pub dead_ends: u64,
+    /// Groups before residues joined them.
+    pub grown_groups: u64,
+    /// Records in those groups.
+    pub grown_records: u64,
     /// Records left out as global outliers.
     pub removed_global: u64,
     /// Records left out as local outliers before anything was grown.

@@ -89,7 +89,7 @@ pub(super) fn join(
             let room = (most + losses[at] * records) / (records + weight);
             let mut loss = 0.0;
             for ((line, &cell), &code) in judge.lines.iter().zip(&group.cells).zip(codes) {
-                loss += line.with(cell, code).loss;
+                loss += line.loss_with(cell, code);
                 if loss > room {
                     break;
                 }

@@ -148,3 +148,71 @@ fn sorted_seeds_make_the_same_release_again() {
     job.algorithm.params = vec![("seeds".to_owned(), Value::Word("sorted".to_owned()))];
     assert_eq!(release(&job), release(&job));
 }
+
+/// Bill stands out by his income and Zoe by her weight: each column alone forces one of them out, both together both.
+#[test]
+fn what_must_be_left_out_is_counted_over_all_sensitive_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = "age,income,weight\n".to_owned();
+    for i in 0..20 {
+        let (income, weight) = match i {
+            3 => (1_000_000, 70),
+            12 => (30, 700_000),
+            _ => (20 + i, 60 + i),
+        };
+        text += &format!("{},{income},{weight}\n", 20 + i);
+    }
+    std::fs::write(dir.path().join("people.csv"), text).unwrap();
+    let mut job = Job::default();
+    job.input.paths = vec![dir.path().join("people.csv")];
+    job.set_role("age", RoleName::Quasi);
+    for on in ["income", "weight"] {
+        job.set_role(on, RoleName::Sensitive);
+        let given = [("k", Value::Integer(2)), ("p", Value::Real(0.9)), ("on", Value::Word(on.to_owned()))];
+        job.promise("plain-k-anonymity", given);
+    }
+    job.algorithm.name = "expc-plus".to_owned();
+    job.write_to(dir.path().join("release.csv"));
+    job.algorithm.suppression_limit = 0.05;
+    let error = anonymize(&job, &Silent).unwrap_err();
+    assert!(error.message().contains("at least 2 of 20 records have to be left out"), "{error}");
+    job.algorithm.suppression_limit = 0.5;
+    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    assert!(report.verification.holds());
+    let forced = report.found.expansion().cloned().unwrap().forced.unwrap();
+    assert_eq!((forced.outliers.global, forced.removals() >= 2), (2, true));
+}
+
+/// Density-based outliers from a job to a verified release and an attack.
+#[test]
+fn outliers_by_density_are_hidden_verified_and_attacked() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = salaries(dir.path());
+    let given = [
+        ("k", Value::Integer(3)),
+        ("outliers", Value::Word("lof".to_owned())),
+        ("neighbours", Value::Integer(10)),
+        ("threshold", Value::Real(2.0)),
+        ("distance_attributes", Value::Words(vec!["age".to_owned()])),
+    ];
+    job.promise("plain-k-anonymity", given.clone());
+    job.algorithm.suppression_limit = 0.5;
+    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    assert!(report.verification.holds() && report.verification.groups > 10);
+    let forced = report.found.expansion().cloned().unwrap().forced.unwrap();
+    assert!(forced.outliers.global == 0 && forced.outliers.local > 0, "{forced:?}");
+    let found = outliers(
+        &job,
+        &given[1..].iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect::<Vec<_>>(),
+        &Silent,
+    );
+    assert_eq!(found.unwrap().forced.outliers, forced.outliers);
+    let mut again = job.clone();
+    (again.input.paths, again.output, again.original) =
+        (vec![dir.path().join("release.csv")], None, job.input.paths.clone());
+    assert!(verify(&again, &Silent).unwrap().holds());
+    let only = vec!["distinguishability".to_owned(), "outlier-values".to_owned()];
+    let report = attack(&AttackRequest { job: again, only, ..AttackRequest::default() }, &Silent).unwrap();
+    let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
+    assert_eq!((worst.len(), worst[0]), (2, 0.0));
+}

@@ -2,6 +2,7 @@
 //! pair.
 
 mod figures;
+mod lof;
 mod twin;
 
 use incrowd_core::outlier::{Bits, Bounds, Outliers, Scale, Settings};
@@ -38,6 +39,7 @@ fn settings(config: &Json) -> Settings {
         scale: if config["scaling"] == "original" { Scale::Original } else { Scale::Trimmed },
         bounds: bounds.map(|(name, ends)| Bounds { column: name.clone(), range: range(ends) }).collect(),
         on: String::new(),
+        density: None,
     }
 }
 

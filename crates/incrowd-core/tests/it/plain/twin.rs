@@ -111,6 +111,7 @@ fn settings(p: u8, d: u8, attributes: u8, original: bool) -> Settings {
         scale: if original { Scale::Original } else { Scale::Trimmed },
         bounds: Vec::new(),
         on: String::new(),
+        density: None,
     }
 }
 
