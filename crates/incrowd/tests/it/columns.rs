@@ -22,8 +22,8 @@ pub(crate) const COLUMNS: [Column; 15] = [
         &["USA", "Canada", "Japan", "Korea", "India", "Olympus"],
         in_tree,
     ),
-    column("zip", "hierarchy = { mask = {} }", &["02139", "02140", "02141", "10001", "100"], masked),
-    column(
+    made("zip", "hierarchy = { mask = {} }", &["02139", "02140", "02141", "10001", "100"], masked),
+    made(
         "plate",
         "hierarchy = { mask = { char = '#', from = 'left' } }",
         &["AB1", "CB1", "CB2", "1"],
