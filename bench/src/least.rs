@@ -26,7 +26,7 @@ const NINE: &[&str] = &[
 pub(crate) const FIVE: &[&str] = &["sex", "age", "race", "native-country", "workclass"];
 /// The columns of the comparison without hierarchies.
 pub(crate) const FREE: &[&str] =
-    &["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+    &["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"];
 
 const ACS: &[&str] = &[
     "sex",
@@ -45,15 +45,15 @@ const DIABETES: &[&str] = &[
     "race",
     "gender",
     "age",
-    "time_in_hospital",
     "admission_type_id",
     "discharge_disposition_id",
     "admission_source_id",
+    "time_in_hospital",
     "payer_code",
     "medical_specialty",
 ];
 const NIST: &[&str] =
-    &["PUMA", "AGEP", "SEX", "MSP", "HISP", "RAC1P", "EDU", "NOC", "NPF", "HOUSING_TYPE", "OWN_RENT"];
+    &["PUMA", "AGEP", "SEX", "MSP", "HISP", "RAC1P", "NOC", "NPF", "HOUSING_TYPE", "OWN_RENT", "EDU"];
 const FARS: &[&str] = &["iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum"];
 
 /// A line of the table: the bound, what others reach, and our losses with the processor time of dividing.

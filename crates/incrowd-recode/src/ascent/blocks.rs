@@ -32,6 +32,8 @@ pub(super) struct Part {
     pub(super) classes: Vec<u32>,
     /// How many classes there are.
     pub(super) count: u64,
+    /// The rows whose class is large enough, in order.
+    pub(super) crowded: Vec<u32>,
     /// For how many rows they were counted.
     rows: usize,
 }
@@ -61,7 +63,7 @@ impl<'a> Blocks<'a> {
             }
             blocks
         };
-        let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 4;
+        let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 8;
         let mut blocks = divided(2);
         for count in 3..=stairs.len() {
             if bytes(&blocks) <= MOST_BYTES {
@@ -135,11 +137,15 @@ impl<'a> Blocks<'a> {
                 if large { count - 1 } else { ALONE }
             })
             .collect();
+        let mut crowded = Vec::new();
         for &row in rest {
             let class = &mut classes[row as usize];
             *class = renamed[*class as usize];
+            if *class != ALONE {
+                crowded.push(row);
+            }
         }
-        Part { classes, count: u64::from(count), rows: rest.len() }
+        Part { classes, count: u64::from(count), crowded, rows: rest.len() }
     }
 
     /// The parts of a combination of levels that was prepared.

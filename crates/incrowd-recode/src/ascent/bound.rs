@@ -41,6 +41,7 @@ pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progr
     progress.step_through("bounding", nodes.len() as u64, "combinations");
 
     let rows: Vec<u32> = (0..data.rows() as u32).collect();
+    let there = vec![true; rows.len()];
     let mut blocks = Blocks::new(&all, rows.len());
     let mut least = vec![f32::INFINITY; rows.len()];
     // Those that may still be published for less than what is known.
@@ -54,7 +55,7 @@ pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progr
         let chunk: Vec<Vec<u8>> = chunk.iter().map(|node| node.1.clone()).collect();
         blocks.prepare(judge, &chunk, &rows);
         let better = |census: &mut Census, node: &Vec<u8>| -> Vec<(u32, f32)> {
-            let company = census.company(judge, &blocks.parts(node), &rows);
+            let company = census.company(judge, &blocks.parts(node), &rows, &there);
             let price = |row: u32| -> f32 {
                 let codes = data.quasi_codes(row as usize).iter().zip(&prices).zip(node);
                 codes.map(|((&code, prices), &level)| prices[usize::from(level)][code as usize]).sum()

@@ -31,15 +31,24 @@ pub(super) struct Class {
 }
 
 impl Census {
-    /// The rows that have company among `rows`.
-    pub(super) fn company(&mut self, judge: &Judge<'_>, parts: &[&Part], rows: &[u32]) -> Company {
+    /// The rows that have company among `rows`, which are those that are `there`.
+    pub(super) fn company(
+        &mut self,
+        judge: &Judge<'_>,
+        parts: &[&Part],
+        rows: &[u32],
+        there: &[bool],
+    ) -> Company {
+        // Whoever is alone in one part need not be looked at; the part that leaves fewest over says whom to look at.
+        let fewest = parts.iter().map(|part| part.crowded.as_slice()).min_by_key(|crowded| crowded.len());
+        let rows = fewest.filter(|crowded| crowded.len() < rows.len()).unwrap_or(rows);
         let least = u32::try_from(judge.least).unwrap_or(u32::MAX);
         let bits = (2 * rows.len()).next_power_of_two().clamp(1 << 6, MOST_BUCKETS).trailing_zeros();
         let bucket = |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
         self.buckets.clear();
         self.buckets.resize(1 << bits, 0);
         self.keyed.clear();
-        'rows: for &row in rows {
+        'rows: for &row in rows.iter().filter(|row| there[**row as usize]) {
             let mut key = 0u64;
             for part in parts {
                 let class = part.classes[row as usize];

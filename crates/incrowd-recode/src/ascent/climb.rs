@@ -12,7 +12,7 @@ use super::stairs::Stair;
 
 /// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
 /// the same, so that threads do not show.
-const SIDE_BY_SIDE: usize = 32;
+const SIDE_BY_SIDE: usize = 128;
 
 /// Says whether rows may be a group.
 #[derive(Debug)]
@@ -123,7 +123,8 @@ pub(super) fn climb(
         (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
         blocks.prepare(judge, chunk, &rest);
         // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
-        let company = |census: &mut Census, node: &Vec<u8>| census.company(judge, &blocks.parts(node), &rest);
+        let company =
+            |census: &mut Census, node: &Vec<u8>| census.company(judge, &blocks.parts(node), &rest, &there);
         let company: Vec<Company> = chunk.par_iter().map_init(Census::default, company).collect();
         for mut company in company {
             company.keep(judge, |row| there[row as usize]);

@@ -198,7 +198,7 @@ impl Ascent {
         let columns = data.quasi().len();
         let patience = match self.effort {
             Effort::Fast => Patience { rounds: 0, least_gain: 0.0, seconds: None },
-            Effort::Balanced => Patience { rounds: columns, least_gain: 0.003, seconds: self.seconds },
+            Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, seconds: self.seconds },
             Effort::Best => Patience { rounds: 4 * columns, least_gain: 0.0, seconds: self.seconds },
         };
         let Moved { mut groups, rounds, out_of_time } =
