@@ -49,6 +49,8 @@ fn two_tables_are_made_verified_attacked_and_measured() {
                 "matches the manifest",
             ]);
             let with = "verify out.csv --original patients.csv --external voters.csv --id ssn";
+            let other_order = format!("{with} --quasi zip,age --sensitive disease");
+            room.does(&other_order).prints(&["O1 to O3 with the originals   hold"]);
             room.does(with).prints(&["O1 to O3 with the originals   hold"]);
             room.does(&format!("{with} --audit audit.csv")).prints(&["O1 to O3 with the originals   hold"]);
             let attacked = room.does("attack out.csv --external voters.csv --population voters.csv");

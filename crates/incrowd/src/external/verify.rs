@@ -82,7 +82,15 @@ pub(crate) fn verify(
         Some(manifest) => with_manifest(job, manifest)?,
         None => job.clone(),
     };
-    let quasi: Vec<&str> = named(&job, RoleName::Quasi);
+    let (mut quasi, mut private) = (named(&job, RoleName::Quasi), named(&job, RoleName::Sensitive));
+    if let Some(made) = made {
+        // Beside the originals columns are in their order, whatever the order they were named in.
+        let input = crate::job::Input { paths: vec![made.microdata.clone()], ..job.input.clone() };
+        let columns = incrowd_engine::Engine::columns(&setup::open(&input)?).to_vec();
+        let place = |name: &&str| columns.iter().position(|column| column == name);
+        quasi.sort_by_key(place);
+        private.sort_by_key(place);
+    }
     if quasi.is_empty() {
         return Err(Error::job("which columns are quasi-identifiers?")
             .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself"));
@@ -90,7 +98,6 @@ pub(crate) fn verify(
     let entry = manifest.and_then(|manifest| linked::entry(manifest, "si"));
     let place: Option<PathBuf> =
         sensitive.map(Path::to_owned).or(entry.map(|entry| linked::place(path, entry)));
-    let private = named(&job, RoleName::Sensitive);
     let promises = setup::promises(&job, &private)?;
     let columns: Vec<String> = published_columns(&job, &private);
     let options = |path: &Path| -> Result<Options> {
