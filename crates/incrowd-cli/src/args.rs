@@ -1,9 +1,12 @@
-//! What can be typed.
+//! What can be typed. Flags that are keys of a job come from [`Keys`]; what else a command takes is declared here.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use incrowd::job::keys::Command as On;
+
+use crate::flags::Keys;
 
 /// Publish person-level data so that nobody in it stands out
 #[derive(Debug, Parser)]
@@ -166,212 +169,14 @@ Examples:
 A model that does not know k stands beside k-anonymity. l-diversity:l=2|3 tries both; l-diversity:l=2+t-closeness:t=0.3 asks
 for both. What is finished is kept: the same command goes on where it was stopped. All results are for the data owner only.";
 
-/// Which table, which roles, which hierarchies.
-#[derive(Debug, Default, Args)]
-pub(crate) struct TableArgs {
-    /// The job file
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
-    pub(crate) job: Option<PathBuf>,
-
-    /// Columns that could be linked with other sources
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) quasi: Vec<String>,
-
-    /// Columns nobody should learn about a person
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) sensitive: Vec<String>,
-
-    /// Columns that name a person; never published
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) identifier: Vec<String>,
-
-    /// Columns published as they are
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) passthrough: Vec<String>,
-
-    /// Columns to leave out
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) drop: Vec<String>,
-
-    /// What a column's values are: age=numeric, born=date or zip=text
-    #[arg(long, value_name = "COLUMN=KIND", help_heading = "Columns")]
-    pub(crate) kind: Vec<String>,
-
-    /// A hierarchy: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals made from the data
-    #[arg(long, value_name = "COLUMN=HIERARCHY", help_heading = "Columns")]
-    pub(crate) hierarchy: Vec<String>,
-
-    /// A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Columns")]
-    pub(crate) hierarchies: Option<PathBuf>,
-
-    /// How text without a hierarchy is published: country=set or country=star
-    #[arg(long, value_name = "COLUMN=LABELS", help_heading = "Columns")]
-    pub(crate) labels: Vec<String>,
-
-    /// The range that counts as a numeric column's whole domain: age=0:120
-    #[arg(long, value_name = "COLUMN=LOW:HIGH", help_heading = "Columns")]
-    pub(crate) domain: Vec<String>,
-
-    /// How much the loss of a quasi-identifier counts against that of the others, if not 1: age=2
-    #[arg(long, value_name = "COLUMN=WEIGHT", help_heading = "Columns")]
-    pub(crate) weight: Vec<String>,
-
-    /// A category of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'
-    #[arg(long, value_name = "COLUMN:NAME=VALUES", help_heading = "Columns")]
-    pub(crate) category: Vec<String>,
-
-    /// What is published of a sensitive column with categories: disease=value, category or both
-    #[arg(long, value_name = "COLUMN=WHAT", help_heading = "Columns")]
-    pub(crate) publish_sa: Vec<String>,
-
-    /// Texts that count as missing [default: empty, ?, NA]
-    #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
-    pub(crate) missing: Option<Vec<String>>,
-
-    /// What becomes of records with a missing value: drop or keep
-    #[arg(long, value_name = "WHAT", help_heading = "Reading")]
-    pub(crate) on_missing: Option<String>,
-
-    /// What becomes of columns without a role: drop or passthrough
-    #[arg(long, value_name = "ROLE", help_heading = "Reading")]
-    pub(crate) default_role: Option<String>,
-
-    /// The delimiter, one character or `tab`, if it should not be sniffed
-    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
-    pub(crate) delimiter: Option<String>,
-
-    /// csv, parquet or arrow, if the file does not show it
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
-    pub(crate) format: Option<String>,
-}
-
-/// Which promises.
-#[derive(Debug, Default, Args)]
-pub(crate) struct ModelArgs {
-    /// Short for --model k-anonymity:k=K
-    #[arg(short, value_name = "K", help_heading = "Promises")]
-    pub(crate) k: Option<i64>,
-
-    /// A model with its parameters, NAME:PARAM=VALUE,…; may be repeated, all must hold (see `incrowd explain`)
-    #[arg(long, value_name = "MODEL", help_heading = "Promises")]
-    pub(crate) model: Vec<String>,
-
-    /// The people the table is a sample of, a table with the same quasi-identifiers, for k-map and delta-presence
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
-    pub(crate) population: Option<PathBuf>,
-}
-
-/// People of another table, for k-join-anonymity.
-#[derive(Debug, Default, Args)]
-pub(crate) struct ExternalArgs {
-    /// A table of people who may stand beside those of the table: k-join-anonymity (see `incrowd explain k-join-anonymity`)
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table")]
-    pub(crate) external: Option<PathBuf>,
-
-    /// The column that names a person in both tables
-    #[arg(long, value_name = "COLUMN", help_heading = "External table")]
-    pub(crate) id: Option<String>,
-
-    /// Whose quasi-identifiers count if the tables do not agree about a person: mt, pd or error
-    #[arg(long, value_name = "WHOSE", help_heading = "External table")]
-    pub(crate) on_conflict: Option<String>,
-
-    /// The private audit table (id, group, source): written by anonymize, read by verify; never publish it
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "External table")]
-    pub(crate) audit: Option<PathBuf>,
-
-    /// The table of sensitive values [default: beside the release, people.release.si.csv]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "External table")]
-    pub(crate) si: Option<PathBuf>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct AnonymizeArgs {
     /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Where the release goes; the extension tells the format
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    #[command(flatten)]
-    pub(crate) models: ModelArgs,
-
-    /// The algorithm
-    #[arg(long, value_name = "NAME", help_heading = "Making")]
-    pub(crate) algorithm: Option<String>,
-
-    /// An option of the algorithm, for example undersized=block; may be repeated
-    #[arg(long, value_name = "OPTION=VALUE", help_heading = "Making")]
-    pub(crate) set: Vec<String>,
-
-    /// The share of records that may be suppressed to keep the promises
-    #[arg(long, value_name = "SHARE", help_heading = "Making")]
-    pub(crate) suppression_limit: Option<f64>,
-
-    /// What becomes of suppressed records: absent, or star (published with * in every quasi-identifier)
-    #[arg(long, value_name = "WHAT", help_heading = "Making")]
-    pub(crate) suppressed: Option<String>,
-
-    /// The order of the published records: shuffled or sorted
-    #[arg(long, value_name = "ORDER", help_heading = "Making")]
-    pub(crate) order: Option<String>,
-
-    /// Where the manifest goes, if not beside the release
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
-    pub(crate) manifest: Option<PathBuf>,
-
-    /// A page about the release that may be published (see `incrowd report`)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// A page about the release and its original, for the data owner only
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Making")]
-    pub(crate) owner_report: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) external: ExternalArgs,
-
-    /// How both tables are grouped: direct, or refinement (the default)
-    #[arg(long, value_name = "METHOD", help_heading = "External table")]
-    pub(crate) method: Option<String>,
-
-    /// Whether surplus external people are left out: off (the default), or greedy, which tells who is in the table
-    #[arg(long, value_name = "WHAT", help_heading = "External table")]
-    pub(crate) trim: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) suppression: SuppressionArgs,
-}
-
-/// Sensitive values too frequent to be published diversely.
-#[derive(Debug, Default, Args)]
-pub(crate) struct SuppressionArgs {
-    /// Withhold records first: r-suppression:l=6,on=disease, safe-d, unsafe-d or cheaper (see `incrowd explain`)
-    #[arg(long, value_name = "METHOD", help_heading = "Skewed sensitive values")]
-    pub(crate) suppression: Option<String>,
-
-    /// The secret key the draws follow from, made if it is not there [default: in the user's configuration directory]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Skewed sensitive values")]
-    pub(crate) suppression_key: Option<PathBuf>,
-
-    /// A seed instead of the key: the release is stamped as a test
-    #[arg(
-        long,
-        value_name = "SEED",
-        help_heading = "Skewed sensitive values",
-        conflicts_with = "suppression_key"
-    )]
-    pub(crate) suppression_seed: Option<u64>,
-
-    /// Make a second release of a table that was released in another way, and log it
-    #[arg(long, help_heading = "Skewed sensitive values")]
-    pub(crate) again: bool,
+    pub(crate) keys: Keys<{ On::Anonymize as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -380,24 +185,14 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
 
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    #[command(flatten)]
-    pub(crate) models: ModelArgs,
-
     /// The table the release was made from: for plain-k-anonymity [default: the input of --job]; after a suppression step and
     /// for anatomy to ask whether everybody published comes from it and was withheld what had to be; and with --external to
     /// ask whether the rows of a k-join-anonymous release are people of both tables and everybody is among them
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
     pub(crate) original: Option<PathBuf>,
 
-    /// The manifest, if not beside the release
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) manifest: Option<PathBuf>,
-
     #[command(flatten)]
-    pub(crate) external: ExternalArgs,
+    pub(crate) keys: Keys<{ On::Verify as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -411,18 +206,10 @@ pub(crate) struct MeasureArgs {
     pub(crate) release: PathBuf,
 
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    #[command(flatten)]
     pub(crate) utility: UtilityArgs,
 
-    /// The external table a k-join-anonymous release was made with
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table", requires = "id")]
-    pub(crate) external: Option<PathBuf>,
-
-    /// The column that names a person in both tables
-    #[arg(long, value_name = "COLUMN", help_heading = "External table", requires = "external")]
-    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) keys: Keys<{ On::Measure as usize }>,
 }
 
 /// What to measure, and with which queries and which target.
@@ -464,10 +251,6 @@ pub(crate) struct AttackArgs {
     /// The published table
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
-
-    /// A table of everybody who might be in the release
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
-    pub(crate) population: Option<PathBuf>,
 
     /// A table of people with names or other details
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
@@ -515,11 +298,7 @@ pub(crate) struct AttackArgs {
     pub(crate) details: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    /// The manifest, if not beside the release
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) manifest: Option<PathBuf>,
+    pub(crate) keys: Keys<{ On::Attack as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -611,30 +390,11 @@ pub(crate) struct DemoArgs {
     pub(crate) data_only: bool,
 }
 
-/// Which table to look at.
 #[derive(Debug, Args)]
-pub(crate) struct LookArgs {
+pub(crate) struct ProfileArgs {
     /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
-
-    /// Texts that count as missing [default: empty, ?, NA]
-    #[arg(long, value_name = "TEXTS", value_delimiter = ',', help_heading = "Reading")]
-    pub(crate) missing: Option<Vec<String>>,
-
-    /// The delimiter, one character or `tab`, if it should not be sniffed
-    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
-    pub(crate) delimiter: Option<String>,
-
-    /// csv, parquet or arrow, if the file does not show it
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
-    pub(crate) format: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ProfileArgs {
-    #[command(flatten)]
-    pub(crate) look: LookArgs,
 
     /// The quasi-identifiers on which uniqueness is measured [default: those the profile proposes]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -664,19 +424,15 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "PARAMETERS", help_heading = "Outliers")]
     pub(crate) outliers: Option<String>,
 
-    /// A hierarchy whose order distances are measured along, as for `anonymize`: COLUMN=FILE
-    #[arg(long, value_name = "COLUMN=HIERARCHY", requires = "outliers", help_heading = "Outliers")]
-    pub(crate) hierarchy: Vec<String>,
-
-    /// A directory of hierarchy files named after their columns
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "outliers", help_heading = "Outliers")]
-    pub(crate) hierarchies: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: Keys<{ On::Profile as usize }>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    #[command(flatten)]
-    pub(crate) look: LookArgs,
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
+    pub(crate) tables: Vec<PathBuf>,
 
     /// The job file
     #[arg(long, short, value_name = "FILE", default_value = "job.toml", value_hint = ValueHint::FilePath)]
@@ -690,25 +446,8 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Columns that could be linked with other sources, whatever the profile thinks
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) quasi: Vec<String>,
-
-    /// Columns nobody should learn about a person, whatever the profile thinks
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) sensitive: Vec<String>,
-
-    /// Columns that name a person, whatever the profile thinks
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) identifier: Vec<String>,
-
-    /// Columns published as they are, whatever the profile thinks
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) passthrough: Vec<String>,
-
-    /// Columns to leave out, whatever the profile thinks
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Columns")]
-    pub(crate) drop: Vec<String>,
+    #[command(flatten)]
+    pub(crate) keys: Keys<{ On::Init as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -726,13 +465,7 @@ pub(crate) struct BatchesArgs {
     pub(crate) same_people: bool,
 
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    #[command(flatten)]
-    pub(crate) models: ModelArgs,
-
-    #[command(flatten)]
-    pub(crate) suppression: SuppressionArgs,
+    pub(crate) keys: Keys<{ On::Batches as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -753,20 +486,6 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) original: Option<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-
-    #[command(flatten)]
-    pub(crate) models: ModelArgs,
-
-    /// The external table a k-join-anonymous release was made with
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table", requires = "id")]
-    pub(crate) external: Option<PathBuf>,
-
-    /// The column that names a person in both tables
-    #[arg(long, value_name = "COLUMN", help_heading = "External table", requires = "external")]
-    pub(crate) id: Option<String>,
-
     /// The column to predict [default: the first sensitive column with 2 to 32 values]
     #[arg(long, value_name = "COLUMN", help_heading = "Measures")]
     pub(crate) target: Option<String>,
@@ -775,9 +494,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
     pub(crate) seed: u64,
 
-    /// The manifest, if not beside the release
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) manifest: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: Keys<{ On::Report as usize }>,
 }
 
 #[derive(Debug, Args)]
@@ -786,39 +504,6 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Where the results go: results.jsonl, comparison.csv, comparison.json and comparison.html [default: comparison]
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Algorithms to try, NAME or NAME:OPTION=VALUE,…; may be repeated [default: mondrian, optimized-mondrian, top-down]
-    #[arg(long, alias = "algorithm", value_name = "ALGORITHMS", help_heading = "Sweep")]
-    pub(crate) algorithms: Vec<String>,
-
-    /// Values of k to try [default: 2,5,10,20,50]
-    #[arg(long, short, value_name = "NUMBERS", value_delimiter = ',', help_heading = "Sweep",
-          value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) k: Vec<u64>,
-
-    /// Models to try, NAME or NAME:PARAM=VALUE,…; may be repeated [default: those of the job, else k-anonymity]
-    #[arg(long, alias = "model", value_name = "MODELS", help_heading = "Sweep")]
-    pub(crate) models: Vec<String>,
-
-    /// Shares of the records that may be suppressed [default: that of the job, else 0]
-    #[arg(long, value_name = "SHARES", value_delimiter = ',', help_heading = "Sweep")]
-    pub(crate) suppression_limit: Vec<f64>,
-
-    /// The metric that counts as the loss [default: ncp]
-    #[arg(long, value_name = "METRIC", help_heading = "Sweep")]
-    pub(crate) loss: Option<String>,
-
-    /// How many configurations run at a time, each on one core [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Sweep")]
-    pub(crate) threads: usize,
-
-    /// The people the table is a sample of, for k-map and delta-presence
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Sweep")]
-    pub(crate) population: Option<PathBuf>,
-
     #[command(flatten)]
-    pub(crate) table: TableArgs,
+    pub(crate) keys: Keys<{ On::Compare as usize }>,
 }

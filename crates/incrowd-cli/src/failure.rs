@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::print::talk;
+use incrowd::job::keys::{self, Flag, Form};
 use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
@@ -12,17 +13,18 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 pub(crate) struct Failure {
     error: Error,
     place: Option<Box<Place>>,
+    flag: Option<String>,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, place: None }
+        Failure { error, place: None, flag: None }
     }
 }
 
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
-        Failure { error: error.error, place: error.place }
+        Failure { error: error.error, place: error.place, flag: error.flag }
     }
 }
 
@@ -38,9 +40,12 @@ impl Failure {
                 talk!("{:?}", miette::Report::new(pointed));
             }
             None => {
-                talk!("error: {}", self.error.message());
+                talk!("error: {}", with_flags(self.error.message()));
+                if let Some(flag) = &self.flag {
+                    talk!("  from: {flag}");
+                }
                 if let Some(help) = self.error.advice() {
-                    talk!("  help: {help}");
+                    talk!("  help: {}", with_flags(help));
                 }
             }
         }
@@ -53,6 +58,22 @@ impl Failure {
     }
 }
 
+/// The library names keys of a job, `` `[output] path` ``; whoever types wants to know the flag, too.
+fn with_flags(text: &str) -> String {
+    let (mut told, mut behind) = (String::new(), String::new());
+    for (i, piece) in text.split('`').enumerate() {
+        told += &format!("{}{}{piece}", if i > 0 { "`" } else { "" }, std::mem::take(&mut behind));
+        let key = keys::titled(piece).filter(|_| i % 2 == 1);
+        let flags = key.map_or(&[] as &[Flag], |key| key.flags).iter();
+        let named = flags.filter(|flag| !matches!(flag.form, Form::Argument | Form::Param)).map(Flag::name);
+        let named: Vec<String> = named.take(2).collect();
+        if !named.is_empty() {
+            behind = format!(" ({})", named.join(", "));
+        }
+    }
+    told
+}
+
 /// An error with its place in a job file.
 #[derive(Debug)]
 struct Pointed {
@@ -63,7 +84,7 @@ struct Pointed {
 
 impl std::fmt::Display for Pointed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "error: {}", self.error.message())
+        write!(f, "error: {}", with_flags(self.error.message()))
     }
 }
 
@@ -71,7 +92,7 @@ impl std::error::Error for Pointed {}
 
 impl Diagnostic for Pointed {
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.error.advice().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+        self.error.advice().map(|help| Box::new(with_flags(help)) as Box<dyn std::fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -81,5 +102,22 @@ impl Diagnostic for Pointed {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let label = LabeledSpan::new_with_span(None, (self.span.start, self.span.len()));
         Some(Box::new(std::iter::once(label)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_with_their_flags() {
+        for (said, told) in [
+            ("say `[output] path`.", "say `[output] path` (-o)."),
+            ("`[external] id` or `[columns] kind`", "`[external] id` (--id) or `[columns] kind` (--kind)"),
+            ("add `[[models]] name`", "add `[[models]] name` (-k, --model)"),
+            ("`[no] key` [output] path `k`", "`[no] key` [output] path `k`"),
+        ] {
+            assert_eq!(with_flags(said), told);
+        }
     }
 }

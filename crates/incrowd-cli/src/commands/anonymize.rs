@@ -7,14 +7,13 @@ use incrowd::recode::Found;
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
 use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let typed = Typed::anonymize(args)?;
-    warn_of_hierarchies(&typed.job, talk);
-    let report = incrowd::anonymize(&typed.job, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let file = args.keys.making(&args.inputs, talk)?;
+    warn_of_hierarchies(&file.job, talk);
+    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
         talk.note(&format!("not published, because they have no role: {columns}"));
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
     if talk.json {
         talk.print_json(&report.to_json());
     } else {
-        let path = typed.job.output.as_ref().map(|output| output.path.display().to_string());
+        let path = file.job.output.as_ref().map(|output| output.path.display().to_string());
         let found = !matches!(report.found, Found::Nothing);
         let private = found || report.joined.is_some() || report.suppression.is_some();
         if private {
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
             super::suppression_print::print(&report, suppression);
         }
     }
-    if let Some(output) = typed.job.output.as_ref().filter(|_| !talk.json) {
+    if let Some(output) = file.job.output.as_ref().filter(|_| !talk.json) {
         super::report::print(output.report.as_deref(), output.owner_report.as_deref());
     }
     Ok(ExitCode::SUCCESS)

@@ -3,40 +3,36 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incrowd::job::PopulationJob;
-use incrowd::{
-    AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result, Value,
-};
+use incrowd::job::Job;
+use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
+use crate::flags::{self, judge};
 use crate::print::{Talk, groups, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut typed = Typed::new(&args.table)?;
-    typed.judge_release(&args.table, args.manifest.as_ref());
-    typed.judge_beside(args.original.as_ref());
-    typed.job.input.paths = vec![args.release.clone()];
-    if let Some(path) = &args.population {
-        typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
-    }
-    spare_inputs(args)?;
+    let mut file = args.keys.builder(&[])?.finish_judging()?;
+    judge(&mut file, &args.release, args.original.as_ref());
+    spare_inputs(args, &file.job)?;
     let request = AttackRequest {
-        job: typed.job.clone(),
+        job: file.job.clone(),
         external: args.external.clone(),
         second: args.second.clone(),
         only: args.only.clone(),
         thresholds: thresholds(&args.threshold)?,
         limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,
         epsilon: args.epsilon.iter().map(|text| epsilon(text)).collect::<Result<_>>()?,
-        outliers: args.outliers.as_ref().map_or_else(|| Ok(Vec::new()), |text| outlier_params(text))?,
-        suppression: args.suppression.as_deref().map(crate::flags::method).transpose()?,
+        outliers: args
+            .outliers
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), |text| flags::outlier_params(text))?,
+        suppression: args.suppression.as_deref().map(flags::suppression).transpose()?,
         original_size: args.original_size,
         original: args.original.clone(),
     };
-    let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
     if let Some(path) = &args.details {
         incrowd::write_file(path, &report.details())?;
     }
@@ -52,11 +48,13 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
 }
 
 /// The details must not take the place of a table that is read.
-fn spare_inputs(args: &AttackArgs) -> Result<()> {
+fn spare_inputs(args: &AttackArgs, job: &Job) -> Result<()> {
     let place = |path: &PathBuf| path.canonicalize().ok();
-    let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let also = [args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()];
-    let read = read.into_iter().chain(also).flatten();
+    let manifest = job.output.as_ref().and_then(|output| output.manifest.as_ref());
+    let read =
+        [Some(&args.release), args.external.as_ref(), args.second.as_ref(), args.keys.job.as_ref(), manifest];
+    let population = job.population.iter().flat_map(|population| &population.paths);
+    let read = read.into_iter().flatten().chain(&job.original).chain(population);
     let details = args.details.as_ref().and_then(place);
     if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
         return Err(
@@ -108,11 +106,6 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
     read.ok_or_else(|| {
         Error::job(format!("--epsilon {text}: write --epsilon income=500 or --epsilon income=5%"))
     })
-}
-
-/// Reads `p=0.8,d=0.85,on=age`.
-pub(crate) fn outlier_params(text: &str) -> Result<Vec<(String, Value)>> {
-    crate::flags::model_params("--outliers", "plain-k-anonymity", text)
 }
 
 fn print(report: &AttackReport, path: &str) {

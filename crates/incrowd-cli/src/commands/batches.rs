@@ -6,14 +6,13 @@ use incrowd::{Batch, BatchesReport};
 
 use crate::args::BatchesArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
 use crate::print::{Talk, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &BatchesArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let typed = Typed::batches(args)?;
-    let report = incrowd::batches(&typed.job, &args.tables, &args.dir, args.same_people, &Bar::new(talk));
-    let report = report.map_err(|e| typed.locate(e))?;
+    let file = args.keys.making(&[], talk)?;
+    let report = incrowd::batches(&file.job, &args.tables, &args.dir, args.same_people, &Bar::new(talk));
+    let report = report.map_err(|e| file.provenance.locate(e))?;
     if talk.json {
         talk.print_json(&report.to_json());
     } else {

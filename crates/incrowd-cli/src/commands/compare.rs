@@ -8,7 +8,6 @@ use incrowd::{CompareRequest, Comparison, Tried};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
 use crate::print::{Talk, number, say, table, thousands};
 use crate::progress::Bar;
 
@@ -16,15 +15,15 @@ use crate::progress::Bar;
 pub(crate) static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn run(args: &CompareArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let typed = Typed::compare(args)?;
-    let dir = typed.job.compare.as_ref().and_then(|sweep| sweep.dir.clone());
-    let dir = dir.unwrap_or_else(|| PathBuf::from("comparison"));
-    let request = CompareRequest { job: typed.job.clone(), dir: dir.clone(), threads: args.threads };
+    let mut file = args.keys.making(&args.inputs, talk)?;
+    let sweep = file.job.compare.get_or_insert_default().clone();
+    let dir = sweep.dir.unwrap_or_else(|| PathBuf::from("comparison"));
+    let request = CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
     UNDER_WAY.store(true, Ordering::SeqCst);
     let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
     let compared = incrowd::compare(&request, &Bar::new(talk), &stop);
     UNDER_WAY.store(false, Ordering::SeqCst);
-    let compared = compared.map_err(|e| typed.locate(e))?;
+    let compared = compared.map_err(|e| file.provenance.locate(e))?;
     if talk.json {
         talk.print_json(&compared.to_json());
     } else {

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
     let file = incrowd::job::read(&job_path)?;
-    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.source.locate(e))?;
+    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
     let mut check = incrowd::job::Job::default();
     check.input.paths = vec![release.clone()];

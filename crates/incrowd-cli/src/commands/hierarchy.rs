@@ -6,13 +6,12 @@ use std::process::ExitCode;
 use incrowd::core::{NodeId, Taxonomy};
 use incrowd::hierarchy::lint::{self, Finding, Severity};
 use incrowd::hierarchy::{HierarchySpec, arx};
-use incrowd::job::{Input, hierarchy_from_path};
+use incrowd::job::{Input, hierarchy_from_path, hierarchy_from_word};
 use incrowd::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::{HierarchyArgs, HierarchyCommand};
 use crate::failure::Failure;
-use crate::flags;
 use crate::print::{Talk, say, say_raw, thousands};
 use crate::progress::Bar;
 
@@ -64,7 +63,7 @@ fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Ta
 
 /// The hierarchy of a column, made from its values where it is a recipe.
 fn made(table: &Path, column: &str, kind: &str, talk: Talk) -> Result<Taxonomy> {
-    let spec = flags::hierarchy(kind)?;
+    let spec = hierarchy_from_word(kind)?;
     let input = Input { paths: vec![table.to_owned()], ..Input::default() };
     let counted = incrowd::column_counts(&input, column, &Bar::new(talk))?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();

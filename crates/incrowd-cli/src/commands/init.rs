@@ -20,27 +20,13 @@ pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
             .help("choose another file with -o, or replace it with --force")
             .into());
     }
-    let input = super::profile::input(&args.look)?;
+    let job = args.keys.making(&args.tables, talk)?.job;
+    let input = job.input;
     let same = |path: &std::path::PathBuf| matches!((path.canonicalize(), args.output.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if input.paths.iter().any(same) {
         return Err(Error::job("the job file would overwrite the table").into());
     }
-    let given = [
-        (&args.quasi, RoleName::Quasi),
-        (&args.sensitive, RoleName::Sensitive),
-        (&args.identifier, RoleName::Identifier),
-        (&args.passthrough, RoleName::Passthrough),
-        (&args.drop, RoleName::Drop),
-    ];
-    let roles: Vec<(String, RoleName)> = given
-        .into_iter()
-        .flat_map(|(names, role)| names.iter().map(move |name| (name.clone(), role)))
-        .collect();
-    for (i, (name, _)) in roles.iter().enumerate() {
-        if roles[..i].iter().any(|(other, _)| other == name) {
-            return Err(Error::job(format!("column `{name}` is given two roles")).into());
-        }
-    }
+    let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
     let options = InitOptions { input, roles, k: args.k, job: args.output.clone() };
     let draft = init(&options, &Bar::new(talk))?;
     incrowd::write_file(&args.output, draft.text.as_bytes())?;

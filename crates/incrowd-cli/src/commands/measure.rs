@@ -2,27 +2,21 @@
 
 use std::process::ExitCode;
 
-use incrowd::job::ExternalJob;
 use incrowd::utility::Workload;
 use incrowd::{Ask, Measurement};
 
 use crate::args::{MeasureArgs, UtilityArgs};
 use crate::commands::measure_print::{owner, published};
 use crate::failure::Failure;
-use crate::flags::Typed;
 use crate::print::{Talk, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut typed = Typed::new(&args.table)?;
-    typed.job.input.paths = vec![args.original.clone()];
-    if let (Some(path), Some(id)) = (&args.external, &args.id) {
-        let (paths, id) = (vec![path.clone()], id.clone());
-        typed.job.external = Some(ExternalJob { paths, id, ..typed.job.external.take().unwrap_or_default() });
-    }
+    let mut file = args.keys.builder(&[])?.finish_judging()?;
+    file.job.input.paths = vec![args.original.clone()];
     let ask = ask(&args.utility);
-    let measured = incrowd::measure_utility(&typed.job, &args.release, &ask, &Bar::new(talk))
-        .map_err(|e| typed.locate(e))?;
+    let measured = incrowd::measure_utility(&file.job, &args.release, &ask, &Bar::new(talk))
+        .map_err(|e| file.provenance.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);

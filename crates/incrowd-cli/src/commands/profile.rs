@@ -2,27 +2,36 @@
 
 use std::process::ExitCode;
 
-use incrowd::job::RoleName;
+use incrowd::job::{Input, Job, JobBuilder, RoleName};
 use incrowd::profile::{Profile, SIZES, Uniqueness};
 use incrowd::risk::population::{ESTIMATORS, Population, Sampling};
 use incrowd::{Error, OutlierProfile, ProfileOptions};
 
-use crate::args::{LookArgs, ProfileArgs};
+use crate::args::ProfileArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
 use crate::print::{Talk, say, table, thousands};
 use crate::progress::Bar;
 
 /// How many sets of columns the text shows; JSON has all.
 const SHOWN: usize = 20;
+/// The keys that say how the table is read.
+const READING: [&str; 3] = ["missing", "delimiter", "format"];
 
 pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {
         (Some(size), _) => Some(Sampling::PopulationSize(size)),
         (None, fraction) => fraction.map(Sampling::Fraction),
     };
+    if args.outliers.is_none()
+        && (args.keys.has("[columns] hierarchy") || args.keys.has("[input] hierarchies"))
+    {
+        return Err(Error::job("hierarchies are for distances").help("add --outliers on=income").into());
+    }
+    let mut builder = JobBuilder::default();
+    builder.tables(&args.tables)?;
+    let input = args.keys.on(builder, |key| READING.contains(&key.name))?.finish()?.job.input;
     let options = ProfileOptions {
-        input: input(&args.look)?,
+        input: input.clone(),
         columns: args.columns.clone(),
         roles: Vec::new(),
         quasi: args.quasi.clone(),
@@ -31,7 +40,8 @@ pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
         most: args.max_columns,
     };
     let profile = incrowd::profile(&options, &Bar::new(talk))?;
-    let outliers = args.outliers.as_ref().map(|text| outliers(args, &profile, text, talk)).transpose()?;
+    let outliers =
+        args.outliers.as_ref().map(|text| outliers(args, input, &profile, text, talk)).transpose()?;
     if talk.json {
         let mut json = profile.to_json();
         if let Some(outliers) = &outliers {
@@ -50,11 +60,12 @@ pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
 /// Counts outliers on the quasi-identifiers the profile measured uniqueness on.
 fn outliers(
     args: &ProfileArgs,
+    profiled: Input,
     profile: &Profile,
     text: &str,
     talk: Talk,
 ) -> Result<OutlierProfile, Failure> {
-    let params = super::attack::outlier_params(text)?;
+    let params = crate::flags::outlier_params(text)?;
     let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
     let names = |role: RoleName| -> Vec<String> {
         profile.columns.iter().filter(|c| c.proposal.role == role).map(|c| c.name.clone()).collect()
@@ -67,15 +78,10 @@ fn outliers(
             .filter(|name| !sensitive.contains(name))
             .collect()
     });
-    let table = crate::args::TableArgs {
-        quasi,
-        sensitive,
-        hierarchy: args.hierarchy.clone(),
-        hierarchies: args.hierarchies.clone(),
-        ..crate::args::TableArgs::default()
-    };
-    let mut job = Typed::new(&table)?.job;
-    job.input = input(&args.look)?;
+    let mut job = Job { input: profiled, ..Job::default() };
+    quasi.iter().for_each(|name: &String| job.set_role(name, RoleName::Quasi));
+    sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
+    let job = args.keys.on(JobBuilder::of(job), |key| !READING.contains(&key.name))?.finish()?.job;
     Ok(incrowd::outliers(&job, &params, &Bar::new(talk))?)
 }
 
@@ -94,22 +100,6 @@ fn print_outliers(found: &OutlierProfile) {
         thousands(forced.removals()),
         if forced.settled { "" } else { " (a bound: not every outlier was settled)" }
     );
-}
-
-/// Which table, and how to read it.
-pub(crate) fn input(args: &LookArgs) -> Result<incrowd::job::Input, Failure> {
-    if args.tables.is_empty() {
-        return Err(Error::job("no table is given").help("name a file: incrowd profile people.csv").into());
-    }
-    let flags = crate::args::TableArgs {
-        missing: args.missing.clone(),
-        delimiter: args.delimiter.clone(),
-        format: args.format.clone(),
-        ..crate::args::TableArgs::default()
-    };
-    let mut input = Typed::new(&flags)?.job.input;
-    input.paths.clone_from(&args.tables);
-    Ok(input)
 }
 
 /// A share of all records.

@@ -3,28 +3,31 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use incrowd::job::{Job, beside};
 use incrowd::utility::Workload;
 use incrowd::{Ask, Error, ReportRequest};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
+use crate::flags::judge;
 use crate::print::{Talk, say};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &ReportArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (typed, original) = Typed::report(args)?;
+    let mut file = args.keys.judging(&args.release, talk)?;
+    let original = judge(&mut file, &args.release, args.original.as_ref());
+    let original = Some(original).filter(|input| !input.paths.is_empty());
     if args.owner.is_some() && original.is_none() {
         return Err(Error::job("the data owner's page is about the original, which is not named")
             .help("add --original people.csv, or --job with the job the release was made with")
             .into());
     }
-    let output = args.output.clone().unwrap_or_else(|| page_beside(&args.release));
-    refuse_overwriting(args, &output)?;
+    let output = args.output.clone().unwrap_or_else(|| beside(&args.release, "report.html"));
+    refuse_overwriting(args, &file.job, &output)?;
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
-    let request = ReportRequest { job: typed.job.clone(), original, ask };
-    let pages = incrowd::report(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let request = ReportRequest { job: file.job.clone(), original, ask };
+    let pages = incrowd::report(&request, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
     incrowd::write_file(&output, pages.public.as_bytes())?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
     if let Some((path, page)) = owner {
@@ -62,21 +65,14 @@ pub(crate) fn print(public: Option<&Path>, owner: Option<&Path>) {
     }
 }
 
-/// `people.report.html` beside `people.release.csv`.
-fn page_beside(release: &Path) -> PathBuf {
-    let manifest = incrowd::manifest_path(release);
-    let name = manifest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".release.json").unwrap_or(&name);
-    release.with_file_name(format!("{stem}.report.html"))
-}
-
-fn refuse_overwriting(args: &ReportArgs, output: &Path) -> Result<(), Failure> {
+fn refuse_overwriting(args: &ReportArgs, job: &Job, output: &Path) -> Result<(), Failure> {
     let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    let inputs =
-        [Some(&args.release), args.original.as_ref(), args.table.job.as_ref(), args.external.as_ref()];
+    let inputs = [Some(&args.release), args.keys.job.as_ref()].into_iter().flatten();
+    let external = job.external.iter().flat_map(|external| &external.paths);
+    let inputs: Vec<&PathBuf> = inputs.chain(&job.original).chain(external).collect();
     let pages = [Some(output), args.owner.as_deref()];
     for page in pages.iter().flatten() {
-        if inputs.iter().flatten().any(|input| place(input) == place(page)) {
+        if inputs.iter().any(|input| place(input) == place(page)) {
             return Err(Error::job(format!("`{}` would be overwritten by a page", page.display()))
                 .help("give the page a name of its own, such as people.report.html")
                 .into());

@@ -2,18 +2,20 @@
 
 use std::process::ExitCode;
 
+use incrowd::job::Job;
 use incrowd::{Checked, JoinChecked, Origin, Originals};
 
 use super::suppression_print;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::flags::Typed;
+use crate::flags::judge;
 use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let typed = Typed::verify(args)?;
-    let checked = judged(args, &typed, talk).map_err(|e| typed.locate(e))?;
+    let mut file = args.keys.judging(&args.release, talk)?;
+    judge(&mut file, &args.release, args.original.as_ref());
+    let checked = judged(args, &mut file.job, talk).map_err(|e| file.provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         talk.note(&format!(
             "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
@@ -33,15 +35,18 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
 }
 
 /// Asks the library: a release of two tables if the flags speak of one, or if its manifest does.
-fn judged(args: &VerifyArgs, typed: &Typed, talk: Talk) -> incrowd::Result<Checked> {
-    let (bar, external) = (Bar::new(talk), &args.external);
-    let speaks = typed.job.external.is_some() || external.si.is_some();
-    if !speaks && (args.original.is_none() || !incrowd::is_of_two_tables(&typed.job)?) {
-        return incrowd::verify(&typed.job, &bar);
+fn judged(args: &VerifyArgs, job: &mut Job, talk: Talk) -> incrowd::Result<Checked> {
+    let bar = Bar::new(talk);
+    let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
+    let values = values.filter(|_| args.keys.has("[external] values"));
+    job.external = job.external.take().filter(|external| !external.paths.is_empty());
+    let speaks = job.external.is_some() || values.is_some();
+    if !speaks && (args.original.is_none() || !incrowd::is_of_two_tables(job)?) {
+        return incrowd::verify(job, &bar);
     }
-    let audit = typed.job.external.as_ref().and_then(|external| external.audit.clone());
+    let audit = job.external.as_ref().and_then(|external| external.audit.clone());
     let originals = args.original.clone().map(|microdata| Originals { microdata, audit });
-    incrowd::verify_joined(&typed.job, external.si.as_deref(), originals.as_ref(), &bar)
+    incrowd::verify_joined(job, values.as_deref(), originals.as_ref(), &bar)
 }
 
 fn print_joined(joined: &JoinChecked) {

@@ -85,15 +85,11 @@ fn an_unknown_option_of_the_algorithm_comes_with_the_near_miss() {
 fn a_hierarchy_that_is_none_is_refused() {
     let flags = |hierarchy: &str| format!("--quasi age,zip -k 2 --hierarchy {hierarchy}");
     refuses(&flags("zip=maks"), 2, &["hierarchy `maks` cannot be read", "no such file"]);
-    refuses(&flags("zip"), 2, &["--hierarchy zip", "COLUMN=VALUE"]);
-    refuses(
-        &flags("zp=mask"),
-        2,
-        &["names `zp`, which is neither a quasi-identifier nor sensitive", "did you mean `zip`?"],
-    );
-    refuses(&flags("age=intervals:wide"), 2, &["`intervals:wide`", "intervals:WIDTH"]);
+    refuses(&flags("zip"), 2, &["`zip` cannot be read", "--hierarchy COLUMN=HIERARCHY"]);
+    refuses(&flags("zp=mask"), 2, &["column `zp` has no role", "from: --hierarchy", "did you mean `zip`?"]);
+    refuses(&flags("age=intervals:wide"), 2, &["`width` cannot be `wide`", "intervals:WIDTH"]);
     refuses(&flags("age=intervals:0"), 2, &["width", "above 0"]);
-    refuses(&flags("age=intervals:5,1.5"), 2, &["levels and factor are whole numbers"]);
+    refuses(&flags("age=intervals:5,1.5"), 2, &["`levels` cannot be `1.5`: it takes a whole number"]);
 }
 
 #[test]
@@ -126,22 +122,27 @@ fn a_column_has_one_role() {
 #[test]
 fn words_that_are_no_choice_come_with_the_near_miss() {
     for (flag, says, near) in [
-        ("--kind age=numeral", "--kind cannot be `numeral`", "numeric"),
-        ("--labels zip=stars", "--labels cannot be `stars`", "star"),
-        ("--on-missing keeep", "--on-missing cannot be `keeep`", "keep"),
-        ("--default-role passthru", "--default-role cannot be `passthru`", "passthrough"),
-        ("--order sortd", "--order cannot be `sortd`", "sorted"),
+        ("--kind age=numeral", "`kind` cannot be `numeral`", "numeric"),
+        ("--labels zip=stars", "`labels` cannot be `stars`", "star"),
+        ("--on-missing keeep", "`on_missing` cannot be `keeep`", "keep"),
+        ("--default-role passthru", "`default_role` cannot be `passthru`", "passthrough"),
+        ("--order sortd", "`order` cannot be `sortd`", "sorted"),
     ] {
-        refuses(&format!("--quasi age,zip -k 2 {flag}"), 2, &[says, near]);
+        let from = format!("from: {}", flag.split(' ').next().unwrap());
+        refuses(&format!("--quasi age,zip -k 2 {flag}"), 2, &[says, near, &from]);
     }
 }
 
 #[test]
 fn numbers_and_characters_that_are_none_are_refused() {
-    refuses("--quasi age,zip -k 2 --domain age=9:1", 2, &["--domain age=9:1: not a range", "age=0:120"]);
-    refuses("--quasi age,zip -k 2 --suppression-limit 2", 2, &["a share from 0 to 1"]);
-    refuses("--quasi age,zip -k 2 --delimiter ab", 2, &["--delimiter `ab`", "one character"]);
-    refuses("--quasi age,zip -k 2 --format xls", 2, &["there is no format `xls`", "parquet"]);
+    refuses(
+        "--quasi age,zip -k 2 --domain age=9:1",
+        2,
+        &["`domain` must be two numbers, the lower one first", "from: --domain"],
+    );
+    refuses("--quasi age,zip -k 2 --suppression-limit 2", 2, &["a share of the records, from 0 to 1"]);
+    refuses("--quasi age,zip -k 2 --delimiter ab", 2, &["`delimiter` cannot be `ab`", "a single character"]);
+    refuses("--quasi age,zip -k 2 --format xls", 2, &["`format` cannot be `xls`", "parquet"]);
 }
 
 #[test]

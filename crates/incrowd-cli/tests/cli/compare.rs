@@ -113,7 +113,7 @@ fn a_job_file_says_the_same() {
     // What makes a release does not mind.
     room.does("anonymize job.toml -k 2 -o r.csv");
     for (wrong, says) in
-        [("k = [0]", "whole numbers from 1"), ("kk = [2]", "did you mean"), ("loss = \"nncp\"", "ncp")]
+        [("k = [0]", "a whole number, 1 or more"), ("kk = [2]", "did you mean"), ("loss = \"nncp\"", "ncp")]
     {
         room.write("bad.toml", job.replace("k = [2, 4]", wrong));
         room.refuses("compare bad.toml").exits(2).says(&[says]);

@@ -53,7 +53,7 @@ fn regular_intervals_are_made_from_the_range() {
     room.refuses("hierarchy show mdr --table t.csv --column country")
         .exits(2)
         .says(&["neither a number nor a date"]);
-    room.refuses("hierarchy build t.csv age --kind mdr:a,b").exits(2).says(&["mdr:LOW,HIGH"]);
+    room.refuses("hierarchy build t.csv age --kind mdr:a,b").exits(2).says(&["mdr[:LOW,HIGH]"]);
     room.refuses("hierarchy build t.csv age --kind mdr:60,70")
         .exits(2)
         .says(&["no value between the bounds"]);

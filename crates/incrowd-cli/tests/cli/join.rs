@@ -113,10 +113,10 @@ fn what_does_not_fit_is_refused_without_showing_a_cell() {
         .exits(2)
         .says(&["whom another record names too"]);
     room.refuses(&format!("{MAKE} --order shuffled")).exits(2).says(&["always sorted"]);
-    room.refuses(&MAKE.replace(" --id ssn", "")).exits(2).says(&["which column names a person"]);
+    room.refuses(&MAKE.replace(" --id ssn", "")).exits(2).says(&["[external] needs `id`"]);
     room.refuses(&format!("{} --trim greedy", MAKE.replace(" --external voters.csv --id ssn", "")))
         .exits(2)
-        .says(&["need an external table"]);
+        .says(&["[external] needs `path`", "from: --trim", "(--external)"]);
     room.refuses(&MAKE.replace("-k 5", "-k 61")).exits(1).says(&["cannot be kept"]);
 }
 

@@ -19,6 +19,7 @@ mod hierarchy;
 mod jobs;
 mod join;
 mod json;
+mod keys;
 mod measure;
 mod missing;
 mod models;

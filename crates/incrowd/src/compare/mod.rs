@@ -27,6 +27,9 @@ use crate::setup::{self, Setup};
 pub use choose::{CHOICE, ChoiceCard};
 use results::Log;
 pub use results::{Comparison, Scores, Tried};
+pub(crate) use sweep::USUAL_ALGORITHMS;
+#[cfg(test)]
+pub(crate) use sweep::USUAL_K;
 use trial::{Table, trial};
 
 /// What shall be compared.

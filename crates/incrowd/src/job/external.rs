@@ -1,12 +1,6 @@
 //! The table `[external]`: people of another table, for k-join-anonymity.
 
-use std::path::{Path, PathBuf};
-
-use incrowd_core::Error;
-
-use super::files;
-use super::reader::{Read, Table};
-use super::sections::paths;
+use std::path::PathBuf;
 
 /// Whose people stand beside those of the table, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +52,7 @@ pub enum OnConflict {
 impl OnConflict {
     /// The names in a job file.
     pub const ALL: [(&'static str, OnConflict); 3] =
-        [("mt", OnConflict::Microdata), ("pd", OnConflict::External), ("error", OnConflict::Error)];
+        [("table", OnConflict::Microdata), ("external", OnConflict::External), ("error", OnConflict::Error)];
 }
 
 /// Whether surplus external people are left out.
@@ -74,33 +68,4 @@ pub enum Trim {
 impl Trim {
     /// The names in a job file.
     pub const ALL: [(&'static str, Trim); 2] = [("off", Trim::Off), ("greedy", Trim::Greedy)];
-}
-
-/// Reads the table.
-pub(super) fn external(table: &Table<'_>, base: &Path) -> Read<ExternalJob> {
-    table.only(&["path", "id", "method", "on_conflict", "trim", "sensitive", "audit"])?;
-    let mut external = ExternalJob {
-        paths: paths(table.need("path", "path = \"voters.csv\"")?, base)?,
-        id: table
-            .need("id", "id = \"ssn\", the column that names a person in both tables")?
-            .text()?
-            .to_owned(),
-        ..ExternalJob::default()
-    };
-    if external.id.is_empty() {
-        let entry = table.need("id", "id = \"ssn\"")?;
-        return Err(entry.refuse(Error::job("`id` names no column")));
-    }
-    if let Some(entry) = table.get("method") {
-        external.method = entry.choice(&JoinMethod::ALL)?;
-    }
-    if let Some(entry) = table.get("on_conflict") {
-        external.on_conflict = entry.choice(&OnConflict::ALL)?;
-    }
-    if let Some(entry) = table.get("trim") {
-        external.trim = entry.choice(&Trim::ALL)?;
-    }
-    external.sensitive = table.get("sensitive").map(|entry| files::path(entry, base)).transpose()?;
-    external.audit = table.get("audit").map(|entry| files::path(entry, base)).transpose()?;
-    Ok(external)
 }

@@ -3,8 +3,6 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::reader::{Entry, Read};
-
 /// The text of a file, or why it cannot be had.
 pub(super) fn read_text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| match e.kind() {
@@ -14,12 +12,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, String> {
     })
 }
 
-/// The file that the text `written` in a job means.
-pub(super) fn resolve(base: &Path, written: &str) -> PathBuf {
-    base.join(written)
-}
-
-/// Like [`resolve`] for what may be a pattern: then nothing in `base` is part of the pattern.
+/// The file that the text `written` in a job means. If it is a pattern, nothing in `base` is part of it.
 pub(super) fn resolve_pattern(base: &Path, written: &str) -> PathBuf {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']');
     match base.to_str() {
@@ -29,15 +22,6 @@ pub(super) fn resolve_pattern(base: &Path, written: &str) -> PathBuf {
         }
         _ => base.join(written),
     }
-}
-
-/// The path an entry holds.
-pub(super) fn path(entry: &Entry<'_>, base: &Path) -> Read<PathBuf> {
-    let written = entry.text()?;
-    if written.is_empty() {
-        return Err(entry.refuse(entry.cannot_be(written, "the path of a file")));
-    }
-    Ok(resolve(base, written))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The ways to write a hierarchy in a job file.
+//! The ways to write a hierarchy: as a table of the job file, or in short as a word, `mask`, `intervals:5`, `cuts:18,30,65`.
 
 use std::path::Path;
 
@@ -8,13 +8,16 @@ use incrowd_core::hierarchy::mask::{From, Mask};
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::hierarchy::nested::Tree;
 use incrowd_core::{Error, HierarchySpec, Result};
-use toml::de::DeValue;
 
 use super::files;
-use super::reader::{Entry, Read, one_of};
+use super::given::{At, Entry, Given, Node, Read, Refused, one_of};
 
 const FORMS: [&str; 7] = ["file", "mask", "intervals", "cuts", "dates", "tree", "mdr"];
 const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
+
+/// How a hierarchy is written in short.
+pub const SHORT: &str = "a file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
+                         dates[:month,year], mdr[:LOW,HIGH], or a table as in a job file";
 
 /// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
 pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
@@ -22,6 +25,15 @@ pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
     let text = files::read_text(path)
         .map_err(|why| Error::input(format!("hierarchy `{name}` cannot be read: {why}")))?;
     from_text(path, name, text)
+}
+
+/// Reads a hierarchy written in [short](SHORT).
+pub fn hierarchy_from_word(word: &str) -> Result<HierarchySpec> {
+    let at = At::Flag(String::new());
+    let node = Node::inline(word, &at).unwrap_or_else(|| Node::word(word, &at));
+    let node = Node::table([("hierarchy", node)], &at);
+    let read = |entry: &Entry<'_>| hierarchy(&entry.table("a table")?.entries()[0]);
+    read(&Entry::root(&node, Path::new(""))).map_err(|refused| refused.error)
 }
 
 fn from_text(path: &Path, name: String, text: String) -> Result<HierarchySpec> {
@@ -33,12 +45,16 @@ fn from_text(path: &Path, name: String, text: String) -> Result<HierarchySpec> {
 }
 
 /// The value of `hierarchy`.
-pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<HierarchySpec> {
-    match entry.value() {
-        DeValue::String(word) if word == "dates" => return Ok(HierarchySpec::Dates(Dates::all())),
-        DeValue::String(word) if word == "mdr" => return Ok(HierarchySpec::Mdr(Mdr::default())),
-        DeValue::String(_) => return file(entry, base),
-        _ => {}
+pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
+    if let Some(word) = entry.as_str() {
+        return match short(word, &entry.node.at) {
+            Some(node) => hierarchy(&entry.with(&node)).map_err(|Refused { error, at }| {
+                let error =
+                    if error.advice().is_none() { error.help(format!("write {SHORT}")) } else { error };
+                Refused { error, at }
+            }),
+            None => file(entry),
+        };
     }
     let table = entry
         .table("the path of a file, \"dates\", \"mdr\" or a table such as { intervals = { width = 5 } }")?;
@@ -46,8 +62,8 @@ pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<Hi
     let form = match table.entries() {
         [form] => form,
         [] => {
-            let error = Error::job(format!("the hierarchy of column `{column}` is empty"));
-            return Err(table.refuse(error.help(format!("it takes {}", one_of(&FORMS)))));
+            let error = Error::job("the hierarchy is empty").help(format!("it takes {}", one_of(&FORMS)));
+            return Err(table.refuse(error));
         }
         [first, second, ..] => {
             let error =
@@ -56,24 +72,58 @@ pub(super) fn hierarchy(column: &str, entry: &Entry<'_>, base: &Path) -> Read<Hi
         }
     };
     match form.key {
-        "file" => file(form, base),
+        "file" => file(form),
         "mask" => mask(form).map(HierarchySpec::Mask),
         "intervals" => intervals(form).map(HierarchySpec::Intervals),
         "cuts" => cuts(form).map(HierarchySpec::Intervals),
         "dates" => dates(form).map(HierarchySpec::Dates),
         "mdr" => mdr(form).map(HierarchySpec::Mdr),
-        _ => tree(column, form).map(HierarchySpec::Nested),
+        _ => tree(form).map(HierarchySpec::Nested),
     }
 }
 
-fn file(entry: &Entry<'_>, base: &Path) -> Read<HierarchySpec> {
-    let path = files::path(entry, base)?;
+/// The table that a short form stands for; none if it is the name of a file.
+fn short(text: &str, at: &At) -> Option<Node> {
+    let (form, rest) = text.split_once(':').unwrap_or((text, ""));
+    let list = |text: &str, by: char| Node::list(text.split(by).map(|word| Node::word(word.trim(), at)), at);
+    // `left,#` and `from=left,char=#` alike; several values of one key are parted by `|`.
+    let fields = |places: &[&str]| {
+        let field = |(i, piece): (usize, &str)| {
+            let place = || (places.get(i).map_or(piece, |place| place).to_owned(), piece);
+            let (key, value) = piece.split_once('=').map_or_else(place, |(k, v)| (k.trim().to_owned(), v));
+            let many = value.contains('|') || key == "factors";
+            (key, if many { list(value, '|') } else { Node::word(value.trim(), at) })
+        };
+        Node::table(rest.split(',').filter(|piece| !piece.is_empty()).enumerate().map(field), at)
+    };
+    let value = match form {
+        "file" if !rest.is_empty() => Node::word(rest, at),
+        "mask" => fields(&["from", "char"]),
+        "intervals" => fields(&["width", "levels", "factor", "origin"]),
+        "cuts" if rest.contains('/') => Node::list(rest.split('/').map(|level| list(level, ',')), at),
+        "cuts" => list(rest, ','),
+        "dates" if rest.is_empty() => Node::list(Step::ALL.iter().map(|(name, _)| Node::word(name, at)), at),
+        "dates" => list(rest, ','),
+        "mdr" if rest.contains(',') && !rest.contains('=') => {
+            Node::table([("outliers", list(rest, ','))], at)
+        }
+        "mdr" => fields(&["outliers"]),
+        _ => return None,
+    };
+    Some(Node::table([(form, value)], at))
+}
+
+fn file(entry: &Entry<'_>) -> Read<HierarchySpec> {
+    let path = entry.path()?;
     let text = files::read_text(&path).map_err(|why| {
-        let (key, written) = (&entry.path, entry.value().as_str().unwrap_or_default());
-        let error = Error::input(format!("hierarchy `{written}` of `{key}` cannot be read: {why}"));
-        entry.refuse(
-            error.help(format!("looked for `{}`: paths are relative to the job file", path.display())),
-        )
+        let written = entry.as_str().unwrap_or_default();
+        let error = Error::input(format!("hierarchy `{written}` cannot be read: {why}"));
+        entry.refuse(match entry.node.at {
+            At::File(_) => {
+                error.help(format!("looked for `{}`: paths are relative to the job file", path.display()))
+            }
+            At::Flag(_) => error,
+        })
     })?;
     from_text(&path, path.display().to_string(), text).map_err(|error| entry.refuse(error))
 }
@@ -92,15 +142,21 @@ fn intervals(entry: &Entry<'_>) -> Read<Intervals> {
     table.only(&["width", "levels", "factor", "origin"])?;
     let width = table.need("width", "width = 5, the width of the finest intervals")?.number()?;
     let origin = table.get("origin").map_or(Ok(0.0), Entry::number)?;
-    let levels = table.get("levels").map_or(Ok(3), Entry::count)?;
-    let factor = table.get("factor").map_or(Ok(2), Entry::count)?;
+    let levels = table.get("levels").map_or(Ok(3), small)?;
+    let factor = table.get("factor").map_or(Ok(2), small)?;
     Intervals::fixed(width, origin, levels, factor).map_err(|error| entry.refuse(error))
+}
+
+/// A whole number from 0 on.
+fn small(entry: &Entry<'_>) -> Read<u32> {
+    let n = entry.count(0)?;
+    u32::try_from(n).map_err(|_| entry.cannot_be(&n.to_string(), "a smaller number"))
 }
 
 fn cuts(entry: &Entry<'_>) -> Read<Intervals> {
     let items =
         entry.items().ok_or_else(|| entry.must_be("a list of numbers, or one such list per level"))?;
-    let levels = if items.iter().any(|item| item.value().is_array()) {
+    let levels = if items.iter().any(|item| matches!(item.node.given, Given::List(_))) {
         items.iter().map(Entry::numbers).collect::<Read<_>>()?
     } else {
         vec![entry.numbers()?]
@@ -121,7 +177,7 @@ fn mdr(entry: &Entry<'_>) -> Read<Mdr> {
     let factors = match table.get("factors") {
         None => vec![1, 2, 4],
         Some(entry) => match entry.items() {
-            Some(items) => items.iter().map(Entry::count).collect::<Read<_>>()?,
+            Some(items) => items.iter().map(small).collect::<Read<_>>()?,
             None => return Err(entry.must_be("a list such as [1, 2, 4]")),
         },
     };
@@ -135,7 +191,7 @@ fn outliers(entry: &Entry<'_>) -> Read<Outliers> {
     let words = [("2sigma", Outliers::TwoSigma), ("none", Outliers::None)];
     let Some(items) = entry.items() else { return entry.choice(&words) };
     let date = |item: &Entry<'_>| -> Read<f64> {
-        let day = item.text().ok().and_then(incrowd_core::number::parse_date).map(f64::from);
+        let day = item.as_str().and_then(incrowd_core::number::parse_date).map(f64::from);
         day.map_or_else(|| item.number(), Ok)
     };
     match items.as_slice() {
@@ -144,25 +200,27 @@ fn outliers(entry: &Entry<'_>) -> Read<Outliers> {
     }
 }
 
-fn tree(column: &str, entry: &Entry<'_>) -> Read<Tree> {
+fn tree(entry: &Entry<'_>) -> Read<Tree> {
     let table = entry.table("a table such as { \"N. America\" = [\"USA\", \"Canada\"] }")?;
     let mut tree = toml::Table::new();
     for child in table.entries() {
         tree.insert(child.key.to_owned(), plain(child)?);
     }
     // The core takes a tree for a file of its own; here it is the job that is wrong.
+    let column = entry.path.trim_start_matches("columns.").trim_end_matches(".hierarchy.tree");
     Tree::from_table(column, &tree).map_err(|error| entry.refuse(Error::job(error.message())))
 }
 
 /// The value without its places.
 fn plain(entry: &Entry<'_>) -> Read<toml::Value> {
-    if let Some(items) = entry.items() {
-        return items.iter().map(plain).collect::<Read<_>>().map(toml::Value::Array);
-    }
-    match entry.value() {
-        DeValue::String(text) => Ok(toml::Value::String(text.to_string())),
-        DeValue::Integer(_) => entry.integer().map(toml::Value::Integer),
-        DeValue::Table(_) => {
+    match &entry.node.given {
+        Given::Text(text) => Ok(toml::Value::String(text.clone())),
+        Given::Whole(..) => entry.integer().map(toml::Value::Integer),
+        Given::List(_) => {
+            let items = entry.items().unwrap_or_default();
+            items.iter().map(plain).collect::<Read<_>>().map(toml::Value::Array)
+        }
+        Given::Table(_) => {
             let mut below = toml::Table::new();
             for child in entry.table("a table")?.entries() {
                 below.insert(child.key.to_owned(), plain(child)?);
@@ -257,12 +315,12 @@ mod tests {
                 "\"none.csv\"",
                 "\"none.csv\"",
                 "columns.x.hierarchy",
-                "hierarchy `none.csv` of `columns.x.hierarchy` cannot be read: there is no such file",
+                "hierarchy `none.csv` cannot be read: there is no such file",
             ),
             ("{ file = \"latin\" }", "\"latin\"", "columns.x.hierarchy.file", "it is not UTF-8 text"),
             ("\"c.toml\"", "\"c.toml\"", "columns.x.hierarchy", "c.toml` is not TOML"),
         ] {
-            let JobError { error, place } = of(written, dir.path()).unwrap_err();
+            let JobError { error, place, .. } = of(written, dir.path()).unwrap_err();
             let place = place.unwrap();
             assert!(error.message().contains(says), "{error}");
             assert_eq!(error.fault(), incrowd_core::Fault::Input);
@@ -276,7 +334,7 @@ mod tests {
     fn refuses_what_is_no_hierarchy() {
         for (written, shown, says) in [
             ("true", "true", "`hierarchy` must be the path of a file, \"dates\", \"mdr\" or a table"),
-            ("{}", "{}", "the hierarchy of column `x` is empty"),
+            ("{}", "{}", "the hierarchy is empty"),
             ("{ mask = {}, cuts = [1] }", "cuts", "cannot have both `mask` and `cuts`"),
             ("{ mask = true }", "true", "`mask` must be a table such as"),
             ("{ mask = { char = \"**\" } }", "\"**\"", "`char` cannot be `**`: it takes a single character"),
@@ -309,7 +367,7 @@ mod tests {
             ),
             ("{ tree = { A = [1.5] } }", "1.5", "an item of `A` must be a string, a whole number"),
         ] {
-            let JobError { error, place } = of(written, Path::new("")).unwrap_err();
+            let JobError { error, place, .. } = of(written, Path::new("")).unwrap_err();
             let place = place.unwrap();
             assert!(error.message().contains(says), "{error}\n{written}");
             assert_eq!(

@@ -1,22 +1,26 @@
 //! What somebody asks for: a table, the roles of its columns, promises and an algorithm.
 //!
-//! A [`Job`] is written as a TOML file, which [`read`] and [`parse`] understand, or filled in by a program. Reading a
-//! file checks spelling and types and keeps the place of every key, so that errors found later can point at it too.
-//! Whether models and algorithms of these names exist, and take these parameters, is for their lists to say.
+//! A [`Job`] is written as a TOML file, which [`read`] and [`parse`] understand, put together from a file and flags by a
+//! [`JobBuilder`], or filled in by a program. [`keys`] lists everything that can be said. Spelling and types are checked, and
+//! the [`Provenance`] of every key is kept, so that errors found later can tell it too. Whether models and algorithms of these
+//! names exist, and take these parameters, is for their lists to say.
 
-mod columns;
+mod builder;
 mod external;
 mod files;
+mod given;
 mod hierarchy;
-mod reader;
-mod sections;
-mod source;
+pub mod keys;
+#[cfg(test)]
+mod page;
+mod provenance;
 #[cfg(test)]
 mod tests;
 
+pub use builder::{JobBuilder, JobFile, beside, parse, read};
 pub use external::{ExternalJob, JoinMethod, OnConflict, Trim};
-pub use hierarchy::hierarchy_from_path;
-pub use source::{JobError, JobFile, JobSource, Place, parse, read};
+pub use hierarchy::{SHORT as SHORT_HIERARCHIES, hierarchy_from_path, hierarchy_from_word};
+pub use provenance::{JobError, Origin, Place, Provenance};
 
 use std::path::PathBuf;
 
@@ -215,7 +219,7 @@ pub struct ModelJob {
 }
 
 /// The table `[population]`: microdata with the quasi-identifiers of the people the table is a sample of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PopulationJob {
     /// The files, which may be patterns.
     pub paths: Vec<PathBuf>,
@@ -275,4 +279,6 @@ pub struct CompareJob {
     pub loss: Option<String>,
     /// Where the results go.
     pub dir: Option<PathBuf>,
+    /// How many configurations run at a time; 0 for as many as there are cores.
+    pub threads: usize,
 }

@@ -96,8 +96,8 @@ suppression_limit = 0.0
         population: None,
     };
     assert_eq!(file.job, expected);
-    assert_eq!(file.source.name, path.display().to_string());
-    assert_eq!(file.source.text, text);
+    assert_eq!(file.provenance.name, path.display().to_string());
+    assert_eq!(file.provenance.text, text);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn every_other_key_means_what_it_says() {
         role = "sensitive"
         kind = "text"
         categories = { "Top Secret" = ["HIV", "Cancer"], Any = ["Flu"] }
-        publish_sa = "both"
+        publish = "both"
         [columns.zip]
         role = "quasi"
         labels = "star"
@@ -221,7 +221,7 @@ const WRONG: &[Case] = &[
     ("[columns]\nage.roll = \"quasi\"", (2, 5), "roll", "unknown key `roll` in [columns.age]", "did you mean `role`?"),
     ("[columns]\n'ä' = { roll = \"quasi\" }", (2, 9), "roll", "unknown key `roll` in [columns.\"ä\"]", "did you mean `role`?"),
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
-    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known are: path, manifest, order"),
+    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known are: path, manifest, report"),
     ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known are: input, output, columns, models, population, algorithm"),
     ("[foreigners]", (1, 2), "foreigners", "unknown table [foreigners]", "known are: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
@@ -267,7 +267,7 @@ const WRONG: &[Case] = &[
 #[test]
 fn errors_say_what_where_and_what_would_work() {
     for (text, at, shown, says, help) in WRONG {
-        let JobError { error, place } = error(text);
+        let JobError { error, place, .. } = error(text);
         let place = place.expect(text);
         let found = (place.line_and_column(), &place.text[place.span.clone()]);
         assert_eq!((found, error.fault()), ((*at, *shown), Fault::Job), "{error}\n{text}");
@@ -275,4 +275,273 @@ fn errors_say_what_where_and_what_would_work() {
         assert!(error.advice().unwrap_or("").contains(help), "{:?}\n{text}", error.advice());
         assert_eq!(place.file, "job.toml");
     }
+}
+
+/// A job in which every table has what it cannot do without, a line for each key.
+const ALL_TABLES: &str = r#"input.path = "people.csv"
+output.path = "out.csv"
+columns.age.role = "quasi"
+columns.born.role = "quasi"
+columns.disease.role = "sensitive"
+columns.disease.categories = { Top = ["HIV"] }
+models = [{ name = "k-anonymity", k = 2 }]
+population.path = "everybody.csv"
+algorithm.undersized = "pool"
+external.path = "voters.csv"
+external.id = "ssn"
+suppression.name = "safe-d"
+suppression.l = 2
+compare.k = [3]
+"#;
+
+/// The same value in a job file and as flags: key, line of the file, and flags with their words.
+type Same = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+#[rustfmt::skip]
+const SAME: &[Same] = &[
+    ("[input] path", "input.path = [\"a.csv\", \"b-*.csv\"]", &[("TABLE", "a.csv"), ("TABLE", "b-*.csv")]),
+    ("[input] missing", "input.missing = [\"\", \"?\", \"-\"]", &[("missing", ",?,-")]),
+    ("[input] missing", "input.missing = []", &[("missing", "[]")]),
+    ("[input] missing", "input.missing = [\"a,b\"]", &[("missing", "[\"a,b\"]")]),
+    ("[input] on_missing", "input.on_missing = \"keep\"", &[("on-missing", "keep")]),
+    ("[input] default_role", "input.default_role = \"passthrough\"", &[("default-role", "passthrough")]),
+    ("[input] delimiter", "input.delimiter = \";\"", &[("delimiter", ";")]),
+    ("[input] delimiter", "input.delimiter = \"tab\"", &[("delimiter", "\\t")]),
+    ("[input] delimiter", "input.delimiter = \"\\t\"", &[("delimiter", "tab")]),
+    ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
+    ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
+    ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
+    ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
+    ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
+    ("[output] owner_report", "output.owner_report = \"o.html\"", &[("owner-report", "o.html")]),
+    ("[output] order", "output.order = \"sorted\"", &[("order", "sorted")]),
+    ("[columns] role", "columns.sex.role = \"quasi\"\ncolumns.race = \"quasi\"", &[("quasi", "sex,race")]),
+    ("[columns] role", "columns.age.role = \"sensitive\"", &[("sensitive", "age")]),
+    ("[columns] role", "columns.name = \"identifier\"", &[("identifier", "name")]),
+    ("[columns] role", "columns.age.role = \"passthrough\"", &[("passthrough", "age")]),
+    ("[columns] role", "columns.age.role = \"drop\"", &[("drop", "age")]),
+    ("[columns] kind", "columns.age.kind = \"numeric\"", &[("kind", "age=numeric")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mask = {} }", &[("hierarchy", "age=mask")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mask = { from = \"left\" } }", &[("hierarchy", "age=mask:left")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mask = { char = \"#\" } }", &[("hierarchy", "age=mask:right,#")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mask = { char = \"#\", from = \"left\" } }", &[("hierarchy", "age=mask:char=#,from=left")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { intervals = { width = 5 } }", &[("hierarchy", "age=intervals:5")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { intervals = { width = 5, levels = 4, factor = 3, origin = 1 } }", &[("hierarchy", "age=intervals:5,4,3,1")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { intervals = { width = 5, origin = -1 } }", &[("hierarchy", "age=intervals:width=5,origin=-1")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { cuts = [18, 30.5, 65] }", &[("hierarchy", "age=cuts:18,30.5,65")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { cuts = [[18, 30, 65], [30]] }", &[("hierarchy", "age=cuts:18,30,65/30")]),
+    ("[columns] hierarchy", "columns.born.hierarchy = \"dates\"", &[("hierarchy", "born=dates")]),
+    ("[columns] hierarchy", "columns.born.hierarchy = { dates = [\"month\", \"year\"] }", &[("hierarchy", "born=dates:month,year")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mdr = { outliers = \"none\" } }", &[("hierarchy", "age=mdr:none")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mdr = { outliers = [20, 60] } }", &[("hierarchy", "age=mdr:20,60")]),
+    ("[columns] hierarchy", "columns.born.hierarchy = { mdr = { outliers = [\"2020-01-01\", \"2020-12-31\"] } }", &[("hierarchy", "born=mdr:2020-01-01,2020-12-31")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { mdr = { factors = [1, 2, 8], outliers = \"none\", quantile = \"chunk\", base_width = 2 } }", &[("hierarchy", "age=mdr:factors=1|2|8,outliers=none,quantile=chunk,base_width=2")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { tree = { Young = [\"1\", \"2\"], Old = [\"90\"] } }", &[("hierarchy", "age={ tree = { Young = [\"1\", \"2\"], Old = [\"90\"] } }")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = \"mask:left,#\"", &[("hierarchy", "age={ mask = { char = '#', from = 'left' } }")]),
+    ("[columns] labels", "columns.age.labels = \"star\"", &[("labels", "age=star")]),
+    ("[columns] domain", "columns.age.domain = [-5, 120.5]", &[("domain", "age=-5:120.5")]),
+    ("[columns] domain", "columns.age.domain = [0, 120]", &[("domain", "age=[0, 120]")]),
+    ("[columns] weight", "columns.age.weight = 2.5", &[("weight", "age=2.5")]),
+    ("[columns] categories", "columns.disease.categories = { \"Top Secret\" = [\"HIV\", \"Cancer\"], Any = [\"Flu\"] }", &[("category", "disease:Top Secret=HIV, Cancer"), ("category", "disease:Any=Flu")]),
+    ("[columns] publish", "columns.disease.publish = \"both\"", &[("publish", "disease=both")]),
+    ("[[models]] name", "models = [{ name = \"k-anonymity\", k = 7 }]", &[("k", "7")]),
+    ("[[models]] name", "models = [{ name = \"k-anonymity\", k = 7 }, { name = \"l-diversity\", l = 2, on = \"disease\" }]", &[("k", "7"), ("model", "l-diversity:l=2,on=disease")]),
+    ("[population] path", "population.path = [\"a.csv\", \"b.csv\"]", &[("population", "a.csv"), ("population", "b.csv")]),
+    ("[algorithm] name", "algorithm.name = \"mondrian\"\nalgorithm.undersized = \"block\"\nalgorithm.priority = [\"age\", \"born\"]", &[("algorithm", "mondrian"), ("set", "undersized=block"), ("set", "priority=age,born")]),
+    ("[algorithm] suppression_limit", "algorithm.suppression_limit = 0.25", &[("suppression-limit", "0.25")]),
+    ("[algorithm] suppressed", "algorithm.suppressed = \"star\"", &[("suppressed", "star")]),
+    ("[external] path", "external.path = \"others.csv\"", &[("external", "others.csv")]),
+    ("[external] id", "external.id = \"nr\"", &[("id", "nr")]),
+    ("[external] method", "external.method = \"direct\"", &[("method", "direct")]),
+    ("[external] on_conflict", "external.on_conflict = \"external\"", &[("on-conflict", "external")]),
+    ("[external] on_conflict", "external.on_conflict = \"pd\"", &[("on-conflict", "pd")]),
+    ("[external] trim", "external.trim = \"greedy\"", &[("trim", "greedy")]),
+    ("[external] values", "external.values = \"v.csv\"", &[("values", "v.csv")]),
+    ("[external] audit", "external.audit = \"a.csv\"", &[("audit", "a.csv")]),
+    ("[suppression] name", "suppression.name = \"r-suppression\"\nsuppression.l = 6\nsuppression.on = \"disease\"", &[("suppression", "r-suppression:l=6,on=disease")]),
+    ("[suppression] key", "suppression.key = \"secret\"", &[("suppression-key", "secret")]),
+    ("[suppression] seed", "suppression.seed = 7", &[("suppression-seed", "7")]),
+    ("[suppression] again", "suppression.again = true", &[("again", "true")]),
+    ("[compare] algorithms", "compare.algorithms = [\"mondrian\", \"full-domain:search=fast,metric=ncp\", \"top-down\"]", &[("algorithms", "mondrian,full-domain:search=fast,metric=ncp,top-down")]),
+    ("[compare] k", "compare.k = [2, 5]", &[("k", "2,5")]),
+    ("[compare] models", "compare.models = [\"k-anonymity\", \"l-diversity:l=2|3\"]", &[("models", "k-anonymity"), ("models", "l-diversity:l=2|3")]),
+    ("[compare] suppression_limits", "compare.suppression_limits = [0, 0.1]", &[("suppression-limit", "0,0.1")]),
+    ("[compare] loss", "compare.loss = \"discernibility\"", &[("loss", "discernibility")]),
+    ("[compare] dir", "compare.dir = \"swept\"", &[("output", "swept")]),
+    ("[compare] threads", "compare.threads = 2", &[("threads", "2")]),
+];
+
+/// [`ALL_TABLES`] with some lines in the place of what it says of the same keys.
+fn with_lines(lines: &str) -> String {
+    let key = |line: &str| line.split(" = ").next().unwrap().to_owned();
+    let replaced: Vec<String> = lines.lines().map(key).collect();
+    let kept = ALL_TABLES.lines().filter(|line| !replaced.contains(&key(line)));
+    kept.chain(lines.lines()).map(|line| format!("{line}\n")).collect()
+}
+
+/// [`ALL_TABLES`] with flags on top.
+fn with_flags(title: &str, flags: &[(&str, &str)]) -> JobFile {
+    let mut builder = JobBuilder::parse("job.toml", ALL_TABLES, Path::new("")).unwrap();
+    let key = keys::titled(title).unwrap();
+    for flag in key.flags {
+        let name = if flag.long.is_empty() { flag.value } else { flag.long };
+        let words: Vec<_> =
+            flags.iter().filter(|(long, _)| *long == name).map(|(_, word)| (*word).into()).collect();
+        if !words.is_empty() {
+            builder.flag(key, flag, &words).unwrap_or_else(|e| panic!("{title} {flags:?}: {e}"));
+        }
+    }
+    builder.finish().unwrap_or_else(|e| panic!("{title} {flags:?}: {e}"))
+}
+
+#[test]
+fn every_key_means_the_same_in_a_file_and_as_a_flag() {
+    for (title, lines, flags) in SAME {
+        let (mut file, flagged) = (job(&with_lines(lines)), with_flags(title, flags).job);
+        // Columns and parameters stand in the order in which they were named.
+        let order = |columns: &[(String, ColumnJob)]| {
+            columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        };
+        let wanted = order(&flagged.columns);
+        file.columns.sort_by_key(|(name, _)| wanted.iter().position(|known| known == name));
+        assert_eq!(file, flagged, "{lines}");
+        if *title != "[algorithm] name" {
+            assert_ne!(file, job(ALL_TABLES), "{lines} does nothing");
+        }
+    }
+}
+
+#[test]
+fn every_key_and_every_flag_is_tried() {
+    // A directory of hierarchies is tried below.
+    for key in keys::KEYS.iter().filter(|key| key.title() != "[input] hierarchies") {
+        assert!(!key.flags.is_empty(), "{} has no flag", key.title());
+        for flag in key.flags {
+            let name = if flag.long.is_empty() { flag.value } else { flag.long };
+            let tried = |(title, _, flags): &&Same| {
+                *title == key.title() && flags.iter().any(|(long, _)| *long == name)
+            };
+            assert!(SAME.iter().any(|same| tried(&same)), "{} --{name} is not in the list", key.title());
+        }
+    }
+}
+
+#[test]
+fn defaults_are_what_they_are_said_to_be() {
+    for key in keys::KEYS.iter().filter(|key| !key.default.is_empty()) {
+        let (title, path) = (key.title(), format!("{}.{}", key.section.name(), key.name));
+        match path.as_str() {
+            "compare.algorithms" => assert_eq!(key.default, crate::compare::USUAL_ALGORITHMS),
+            "compare.k" => assert_eq!(key.default, crate::compare::USUAL_K.map(|k| k.to_string())),
+            "compare.loss" => assert_eq!(key.default, ["ncp"]),
+            "compare.dir" => assert_eq!(key.default, ["comparison"]),
+            // A weight of 1 is not the same as none, but counts as much.
+            "columns.weight" => assert_eq!(key.default, ["1"]),
+            "output.order" => assert_eq!(job("output.path = 'x'").output.unwrap().order, Order::Shuffled),
+            _ => {
+                let words = key.default.join(",");
+                let words =
+                    if key.section == keys::Section::Columns { format!("age={words}") } else { words };
+                let flagged = with_flags(&title, &[(key.flags[0].long, &words)]).job;
+                assert_eq!(flagged, job(ALL_TABLES), "{title}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_hierarchies_serves_columns_that_have_none() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("census_zip.csv"), "1;*\n").unwrap();
+    std::fs::write(dir.path().join("age.toml"), "Old = [90]\n").unwrap();
+    let text = "[columns]\nage = { role = \"quasi\", kind = \"numeric\" }\nzip = \"quasi\"\n";
+    let key = keys::titled("[input] hierarchies").unwrap();
+    let mut builder = JobBuilder::parse("job.toml", text, Path::new("")).unwrap();
+    builder.flag(key, &key.flags[0], &[dir.path().into()]).unwrap();
+    let flagged = builder.finish().unwrap().job;
+    let text = format!("input.hierarchies = '{}'\n{text}", dir.path().display());
+    assert_eq!(job(&text), flagged);
+    assert!(flagged.column("age").unwrap().spec.hierarchy.is_none());
+    assert!(flagged.column("zip").unwrap().spec.hierarchy.is_some());
+    let error = error("[input]\nhierarchies = \"nowhere\"\n[columns]\nzip = \"quasi\"");
+    assert_eq!(error.place.unwrap().line_and_column(), (2, 15));
+}
+
+#[test]
+fn every_value_knows_where_it_comes_from() {
+    let text = "[columns]\nage = \"quasi\"\nzip = { role = \"quasi\", kind = \"text\" }\n[[models]]\nname = \"k-anonymity\"\nk = 2\n";
+    let mut builder = JobBuilder::parse("job.toml", text, Path::new("")).unwrap();
+    let file = builder.clone().finish().unwrap().provenance;
+    assert_eq!(file.of("columns.age.role"), Origin::Line(2));
+    assert_eq!(file.of("columns.zip.kind"), Origin::Line(3));
+    assert_eq!(file.of("models.0.k"), Origin::Line(6));
+    assert_eq!(file.of("input.missing"), Origin::Default);
+    for (title, flag, word) in [
+        ("[[models]] name", 0, "5"),
+        ("[columns] kind", 0, "age=numeric"),
+        ("[columns] role", 1, "zip"),
+        ("[input] path", 0, "people.csv"),
+    ] {
+        let key = keys::titled(title).unwrap();
+        builder.flag(key, &key.flags[flag], &[word.into()]).unwrap();
+    }
+    let both = builder.finish().unwrap().provenance;
+    assert_eq!(both.of("models.0"), Origin::Flag("-k".into()));
+    assert_eq!(both.of("columns.age.kind"), Origin::Flag("--kind".into()));
+    assert_eq!(both.of("columns.age.role"), Origin::Line(2));
+    assert_eq!(both.of("columns.zip.role"), Origin::Flag("--sensitive".into()));
+    assert_eq!(both.of("columns.zip.kind"), Origin::Line(3));
+    assert_eq!(both.of("input.path"), Origin::Flag("TABLE".into()));
+    // Errors found later say it too.
+    let located = both.locate(incrowd_core::Error::job("k").at("models.0.k"));
+    assert_eq!((located.flag.as_deref(), located.place), (Some("-k"), None));
+    let located = both.locate(incrowd_core::Error::job("kind").at("columns.zip.kind"));
+    assert_eq!(located.place.unwrap().line_and_column().0, 3);
+}
+
+#[test]
+fn old_spellings_work_with_a_hint() {
+    let text = "[columns]\nd = { role = \"sensitive\", publish_sa = \"value\" }\n\
+                [external]\npath = \"v.csv\"\nid = \"ssn\"\non_conflict = \"pd\"\nsensitive = \"si.csv\"\n";
+    let file = parse("job.toml", text, Path::new("")).unwrap();
+    assert_eq!(file.job.columns[0].1.publish, Some(Publish::Value));
+    let external = file.job.external.unwrap();
+    assert_eq!(external.on_conflict, OnConflict::External);
+    assert_eq!(external.sensitive, Some("si.csv".into()));
+    let notes = [
+        "`publish_sa` is now called `publish`",
+        "`on_conflict = \"pd\"` is now called `\"external\"`",
+        "`sensitive` is now called `values`",
+    ];
+    assert_eq!(file.notes, notes);
+    assert_eq!(file.provenance.of("external.values"), Origin::Line(7));
+}
+
+#[test]
+fn a_release_that_goes_elsewhere_takes_its_company_along() {
+    let text = "[output]\npath = \"a.csv\"\nmanifest = \"a.json\"\nreport = \"a.html\"\nowner_report = \"o.html\"\n\
+                [external]\npath = \"v.csv\"\nid = \"ssn\"\nvalues = \"si.csv\"\naudit = \"audit.csv\"\n";
+    let moved = |flags: &[(&str, usize, &str)]| {
+        let mut builder = JobBuilder::parse("job.toml", text, Path::new("jobs")).unwrap();
+        for (title, flag, word) in flags {
+            let key = keys::titled(title).unwrap();
+            builder.flag(key, &key.flags[*flag], &[(*word).into()]).unwrap();
+        }
+        builder.finish().unwrap()
+    };
+    let file = moved(&[("[output] path", 0, "new/b.release.csv.gz")]);
+    let (output, external) = (file.job.output.unwrap(), file.job.external.unwrap());
+    assert_eq!(output.manifest, None);
+    assert_eq!(output.report, Some("new/b.report.html".into()));
+    assert_eq!(output.owner_report, Some("new/b.owner.html".into()));
+    assert_eq!(external.sensitive, None);
+    assert_eq!(external.audit, Some("new/b.audit.csv".into()));
+    assert_eq!(file.notes.len(), 1, "{:?}", file.notes);
+    assert!(file.notes[0].contains("the report goes to `new/b.report.html`"), "{:?}", file.notes);
+    // What a flag says counts; so does the file if its release stays where it is.
+    let file = moved(&[("[output] path", 0, "b.csv"), ("[output] report", 0, "mine.html")]);
+    assert_eq!(file.job.output.unwrap().report, Some("mine.html".into()));
+    let file = moved(&[("[output] path", 0, "jobs/a.csv")]);
+    assert_eq!(file.job.output.unwrap().report, Some("jobs/a.html".into()));
+    assert_eq!(file.notes, [] as [&str; 0]);
 }

@@ -88,8 +88,11 @@ fn what_cannot_be_joined_is_refused() {
         write(&dir.join("mt.csv"), line(&case["mt_header"]).trim_end(), &case["mt"]);
         write(&dir.join("pd.csv"), line(&case["pd_header"]).trim_end(), &case["pd"]);
         let mut job = job(dir, &["Q1", "Q2"], 1, JoinMethod::Direct);
-        let conflict = OnConflict::ALL.iter().find(|(word, _)| case["on_conflict"] == *word).unwrap().1;
-        job.external.as_mut().unwrap().on_conflict = conflict;
+        job.external.as_mut().unwrap().on_conflict = match case["on_conflict"].as_str() {
+            Some("mt") => OnConflict::Microdata,
+            Some("pd") => OnConflict::External,
+            _ => OnConflict::Error,
+        };
         match (anonymize(&job, &Silent), case["expect"]["error"].as_str()) {
             (Ok(report), None) => {
                 let said = report.joined.unwrap().warnings.len();

@@ -1,0 +1,110 @@
+//! What the list of keys gives: flags with their help, old spellings, and where a value comes from.
+
+use incrowd::job::keys::{Command, Form, flags_of};
+
+use crate::room::Room;
+
+const JOB: &str = r#"[input]
+path = "people.csv"
+[output]
+path = "people.release.csv"
+report = "people.html"
+owner_report = "owner.html"
+[columns]
+age = "quasi"
+zip = "quasi"
+disease = "sensitive"
+[[models]]
+name = "k-anonymity"
+k = 2
+"#;
+
+#[test]
+fn every_flag_on_the_list_is_a_flag_of_its_commands() {
+    let room = Room::new();
+    for command in Command::ALL {
+        let help = room.does(&format!("{} --help", format!("{command:?}").to_lowercase())).stdout;
+        for (key, flag) in flags_of(command).filter(|(_, flag)| flag.form != Form::Argument) {
+            assert!(help.contains(&format!("--{}", flag.long)), "{command:?} has no --{}", flag.long);
+            // Help breaks lines where it likes.
+            let said = flag.about.unwrap_or(key.about).split_whitespace().collect::<Vec<_>>().join(" ");
+            let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(help.contains(&said), "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn help_names_the_defaults_there_are() {
+    let room = Room::new();
+    let help = room.does("compare -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("[default: mondrian, ascent:metric=ncp, top-down]"), "{help}");
+    assert!(help.contains("[default: 2, 5, 10, 20, 50]"), "{help}");
+}
+
+#[test]
+fn another_release_of_a_job_has_pages_of_its_own() {
+    let room = Room::with_people();
+    room.write("job.toml", JOB);
+    let done = room.does("anonymize job.toml");
+    assert!(!done.stderr.contains("goes to"), "{done}");
+    let (public, owner) = (room.bytes("people.html"), room.bytes("owner.html"));
+    let note = "the report goes to `other.report.html`, the owner's report goes to `other.owner.html`";
+    room.does("anonymize job.toml -k 4 -o other.csv").says(&[note]);
+    assert_eq!((room.bytes("people.html"), room.bytes("owner.html")), (public, owner));
+    assert!(room.text("other.report.html").contains("k=4"));
+    assert!(room.names().contains(&"other.owner.html".to_owned()));
+    room.does("anonymize job.toml -k 4 -o third.csv --report third.html");
+    assert!(room.names().contains(&"third.html".to_owned()));
+    assert!(!room.names().contains(&"third.report.html".to_owned()));
+}
+
+#[test]
+fn old_flags_work_with_a_hint() {
+    let room = Room::with_people();
+    let asked = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv";
+    let old = "--category disease:Any=flu,cold,none,gout --publish-sa disease=both";
+    room.does(&format!("{asked} {old}")).says(&["note: `--publish-sa` is now called `--publish`"]);
+    assert!(room.text("r.csv").starts_with("age,zip,disease,disease_category\n"));
+    assert_eq!(room.does(&format!("{asked} {} -q", old.replace("-sa", ""))).stderr, "");
+}
+
+#[test]
+fn errors_say_which_flag_a_value_comes_from() {
+    let room = Room::with_old_release();
+    room.write("job.toml", JOB);
+    for (flags, code, says) in [
+        ("-k 0", 2, &["`k` of `k-anonymity` cannot be `0`", "from: -k"]),
+        ("-k 99", 1, &["cannot be kept", "from: -k"]),
+        ("-o no/such.csv", 2, &["its directory does not exist", "from: -o"]),
+        ("--model l-diversity:l=x", 2, &["`l` of `l-diversity` cannot be `x`", "from: --model"]),
+        ("--set undersized=blok", 2, &["cannot be `blok`", "from: --set"]),
+        ("--quasi agee", 2, &["no column `agee`", "from: --quasi"]),
+    ] {
+        let done = room.refuses(&format!("anonymize job.toml {flags}")).exits(code).says(says);
+        assert!(!done.stderr.contains("job.toml:"), "points into the job file\n{done}");
+    }
+}
+
+#[test]
+fn what_only_a_file_could_say_can_be_typed() {
+    let room = Room::with_people();
+    let asked = "anonymize people.csv --quasi age,zip -k 2 --order sorted -q";
+    room.does(&format!("{asked} --hierarchy age=cuts:40,60 --hierarchy zip=mask:right,# -o typed.csv"));
+    room.write(
+        "job.toml",
+        "[input]\npath = \"people.csv\"\n[output]\npath = \"file.csv\"\norder = \"sorted\"\n[columns]\n\
+         age = { role = \"quasi\", hierarchy = { cuts = [40, 60] } }\n\
+         zip = { role = \"quasi\", hierarchy = { mask = { char = \"#\" } } }\n[[models]]\nname = \"k-anonymity\"\nk = 2\n",
+    );
+    room.does("anonymize job.toml -q");
+    assert_eq!(room.text("typed.csv"), room.text("file.csv"));
+    assert!(room.text("typed.csv").contains('#'));
+    room.write("tabs.tsv", crate::room::PEOPLE.replace(',', "\t"));
+    room.write(
+        "tabs.toml",
+        room.text("job.toml").replace("\"people.csv\"", "\"tabs.tsv\"\ndelimiter = \"\\t\""),
+    );
+    room.does("anonymize tabs.toml -q -o tabs.csv");
+    assert_eq!(room.text("tabs.csv"), room.text("file.csv"));
+}

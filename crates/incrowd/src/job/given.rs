@@ -1,0 +1,436 @@
+//! A value as somebody gave it: in a job file, where it has a kind and a place, or as a word of the command line. What
+//! reads it asks for a text, a number or a table and does not mind which of the two it was.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, ParamKind, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::files;
+
+/// Where something was said.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum At {
+    /// In these bytes of the job file.
+    File(Range<usize>),
+    /// By this flag or argument.
+    Flag(String),
+}
+
+/// A value and where it was given.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) given: Given,
+    pub(super) at: At,
+}
+
+/// What a job file or a command line can hold.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// A word of the command line, which may mean a text, a number, or yes and no.
+    Word(OsString),
+    Text(String),
+    /// A whole number as written, and its radix.
+    Whole(String, u32),
+    Real(String),
+    Flag(bool),
+    Date,
+    List(Vec<Node>),
+    /// The fields in the order written.
+    Table(Vec<Field>),
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) key: String,
+    pub(super) at: At,
+    pub(super) node: Node,
+}
+
+impl Node {
+    /// A word of the command line.
+    pub(super) fn word(word: impl AsRef<OsStr>, at: &At) -> Node {
+        Node { given: Given::Word(word.as_ref().to_owned()), at: at.clone() }
+    }
+
+    pub(super) fn list(items: impl IntoIterator<Item = Node>, at: &At) -> Node {
+        Node { given: Given::List(items.into_iter().collect()), at: at.clone() }
+    }
+
+    pub(super) fn table<K: Into<String>>(fields: impl IntoIterator<Item = (K, Node)>, at: &At) -> Node {
+        let field = |(key, node): (K, Node)| Field { key: key.into(), at: at.clone(), node };
+        Node { given: Given::Table(fields.into_iter().map(field).collect()), at: at.clone() }
+    }
+
+    /// A table of TOML. `at` says where its bytes are.
+    pub(super) fn of_toml(table: &DeTable<'_>, span: Range<usize>, at: &dyn Fn(Range<usize>) -> At) -> Node {
+        let mut entries: Vec<_> = table.iter().collect();
+        // The parser sorts by name; what people wrote first comes first here.
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let field = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| Field {
+            key: key.get_ref().to_string(),
+            at: at(key.span()),
+            node: Node::of_value(value, at),
+        };
+        Node { given: Given::Table(entries.into_iter().map(field).collect()), at: at(span) }
+    }
+
+    fn of_value(value: &Spanned<DeValue<'_>>, at: &dyn Fn(Range<usize>) -> At) -> Node {
+        let given = match value.get_ref() {
+            DeValue::String(text) => Given::Text(text.to_string()),
+            DeValue::Integer(n) => Given::Whole(n.as_str().to_owned(), n.radix()),
+            DeValue::Float(x) => Given::Real(x.as_str().to_owned()),
+            DeValue::Boolean(flag) => Given::Flag(*flag),
+            DeValue::Datetime(_) => Given::Date,
+            DeValue::Array(items) => Given::List(items.iter().map(|item| Node::of_value(item, at)).collect()),
+            DeValue::Table(table) => return Node::of_toml(table, value.span(), at),
+        };
+        Node { given, at: at(value.span()) }
+    }
+
+    /// What TOML says in the place of a value, if the text is a list or a table.
+    pub(super) fn inline(text: &str, at: &At) -> Option<Node> {
+        if !text.starts_with(['[', '{']) {
+            return None;
+        }
+        let line = format!("x = {text}");
+        let document = DeTable::parse(&line).ok()?;
+        match Node::of_toml(document.get_ref(), 0..0, &|_| at.clone()).given {
+            Given::Table(fields) => fields.into_iter().next().map(|field| field.node),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) error: Error,
+    pub(super) at: At,
+}
+
+pub(super) type Read<T> = Result<T, Refused>;
+
+/// A table: of the whole file, below a header, in braces, or put together from words.
+pub(super) struct Table<'a> {
+    path: String,
+    /// As it is called in messages, `[columns.zip]`.
+    title: String,
+    at: &'a At,
+    entries: Vec<Entry<'a>>,
+}
+
+/// A key with its value, or an item of a list.
+#[derive(Clone)]
+pub(super) struct Entry<'a> {
+    /// The key; an item has that of its list.
+    pub(super) key: &'a str,
+    /// The keys that lead here, joined by dots.
+    pub(super) path: String,
+    /// As it is called in messages, `` `k` ``.
+    name: String,
+    /// The keys that lead here as a table header would spell them.
+    header: String,
+    pub(super) key_at: &'a At,
+    pub(super) node: &'a Node,
+    /// What relative paths are relative to.
+    pub(super) base: &'a Path,
+}
+
+impl<'a> Table<'a> {
+    fn new(fields: &'a [Field], above: &Entry<'a>) -> Table<'a> {
+        let below = |above: &str, key: &str| match above {
+            "" => key.to_owned(),
+            _ => format!("{above}.{key}"),
+        };
+        let entry = |field: &'a Field| Entry {
+            key: &field.key,
+            path: below(&above.path, &field.key),
+            name: format!("`{}`", field.key),
+            header: below(&above.header, &quoted(&field.key)),
+            key_at: &field.at,
+            node: &field.node,
+            base: above.base,
+        };
+        let entries = fields.iter().map(entry).collect();
+        Table { path: above.path.clone(), title: format!("[{}]", above.header), at: &above.node.at, entries }
+    }
+
+    /// The entries in the order written.
+    pub(super) fn entries(&self) -> &[Entry<'a>] {
+        &self.entries
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Entry<'a>> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The entry that must be there; `example` is how it could look.
+    pub(super) fn need(&self, key: &str, example: &str) -> Read<&Entry<'a>> {
+        self.get(key).ok_or_else(|| {
+            self.refuse(Error::job(format!("{} needs `{key}`", self.title)).help(format!("add {example}")))
+        })
+    }
+
+    /// Refuses the first key that is not `known`.
+    pub(super) fn only(&self, known: &[&str]) -> Read<()> {
+        match self.entries.iter().find(|entry| !known.contains(&entry.key)) {
+            None => Ok(()),
+            Some(entry) => Err(self.unknown(entry, known.iter().copied())),
+        }
+    }
+
+    /// The error about a key that nobody knows.
+    pub(super) fn unknown<'b>(&self, entry: &Entry<'_>, known: impl IntoIterator<Item = &'b str>) -> Refused {
+        let error = Error::job(format!("unknown key `{}` in {}", entry.key, self.title));
+        entry.refuse_key(error.help_near(entry.key, known))
+    }
+
+    /// An error about the table as a whole.
+    pub(super) fn refuse(&self, error: Error) -> Refused {
+        Refused { error: error.at(self.path.as_str()), at: self.at.clone() }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The whole of a file, or of what flags say.
+    pub(super) fn root(node: &'a Node, base: &'a Path) -> Entry<'a> {
+        let (path, name, header) = (String::new(), String::new(), String::new());
+        Entry { key: "", path, name, header, key_at: &node.at, node, base }
+    }
+
+    /// The same entry with another value.
+    pub(super) fn with<'b>(&self, node: &'b Node) -> Entry<'b>
+    where
+        'a: 'b,
+    {
+        Entry { node, ..self.clone() }
+    }
+
+    /// Whether it is a table only because a longer key leads through it, as `a` is in `a.b = 1` and in `[a.b]`.
+    pub(super) fn is_dotted(&self) -> bool {
+        self.node.at == *self.key_at
+    }
+
+    /// An error about the value.
+    pub(super) fn refuse(&self, error: Error) -> Refused {
+        Refused { error: error.at(self.path.as_str()), at: self.node.at.clone() }
+    }
+
+    /// An error about the key.
+    pub(super) fn refuse_key(&self, error: Error) -> Refused {
+        Refused { error: error.at(self.path.as_str()), at: self.key_at.clone() }
+    }
+
+    /// The error about a value that is of another kind than it must be.
+    pub(super) fn must_be(&self, kind: &str) -> Refused {
+        let not = match &self.node.given {
+            Given::Word(word) => return self.cannot_be(&word.to_string_lossy(), kind),
+            Given::Text(_) => "a string",
+            Given::Whole(..) => "a whole number",
+            Given::Real(_) => "a number",
+            Given::Flag(_) => "true or false",
+            Given::Date => "a date",
+            Given::List(_) => "a list",
+            Given::Table(_) => "a table",
+        };
+        self.refuse(Error::job(format!("{} must be {kind}, not {not}", self.name)))
+    }
+
+    /// The error about a value of the right kind that is not among those it may be.
+    pub(super) fn cannot_be(&self, value: &str, takes: &str) -> Refused {
+        self.refuse(Error::job(format!("{} cannot be `{value}`: it takes {takes}", self.name)))
+    }
+
+    pub(super) fn table(&self, kind: &str) -> Read<Table<'a>> {
+        match &self.node.given {
+            Given::Table(fields) => Ok(Table::new(fields, self)),
+            _ => Err(self.must_be(kind)),
+        }
+    }
+
+    /// The items, if it is a list.
+    pub(super) fn items(&self) -> Option<Vec<Entry<'a>>> {
+        let Given::List(items) = &self.node.given else { return None };
+        let item = |(i, node): (usize, &'a Node)| Entry {
+            path: format!("{}.{i}", self.path),
+            name: format!("an item of `{}`", self.key),
+            header: format!("[{}]", self.header),
+            key_at: &node.at,
+            node,
+            ..self.clone()
+        };
+        Some(items.iter().enumerate().map(item).collect())
+    }
+
+    /// The text, if it is one.
+    pub(super) fn as_str(&self) -> Option<&'a str> {
+        match &self.node.given {
+            Given::Text(text) => Some(text),
+            Given::Word(word) => word.to_str(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Read<&'a str> {
+        self.as_str().ok_or_else(|| self.must_be("a string"))
+    }
+
+    /// A text or a list of them.
+    pub(super) fn texts(&self) -> Read<Vec<String>> {
+        match self.items() {
+            Some(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+            None => match self.as_str() {
+                Some(text) => Ok(vec![text.to_owned()]),
+                None => Err(self.must_be("a string or a list of strings")),
+            },
+        }
+    }
+
+    pub(super) fn character(&self) -> Read<char> {
+        let text = self.text()?;
+        let mut chars = text.chars();
+        match (chars.next(), chars.next()) {
+            (Some(char), None) => Ok(char),
+            _ => Err(self.cannot_be(text, "a single character")),
+        }
+    }
+
+    /// One of the words.
+    pub(super) fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
+        let known = words.iter().map(|(word, _)| *word);
+        let takes = one_of(&known.clone().collect::<Vec<_>>());
+        let given = self.as_str().ok_or_else(|| self.must_be(&takes))?;
+        words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning).ok_or_else(|| {
+            let Refused { error, at } = self.cannot_be(given, &takes);
+            Refused { error: error.help_near(given, known), at }
+        })
+    }
+
+    pub(super) fn flag(&self) -> Read<bool> {
+        match (&self.node.given, self.as_str()) {
+            (Given::Flag(flag), _) => Ok(*flag),
+            (Given::Word(_), Some("true" | "false")) => Ok(self.as_str() == Some("true")),
+            _ => Err(self.must_be("true or false")),
+        }
+    }
+
+    /// The file it names.
+    pub(super) fn path(&self) -> Read<PathBuf> {
+        match &self.node.given {
+            Given::Word(word) if !word.is_empty() => Ok(self.base.join(word)),
+            _ => match self.text()? {
+                "" => Err(self.cannot_be("", "the path of a file")),
+                written => Ok(self.base.join(written)),
+            },
+        }
+    }
+
+    /// The files it names, or the patterns.
+    pub(super) fn paths(&self) -> Read<Vec<PathBuf>> {
+        let paths = match self.items() {
+            Some(items) => items.iter().map(Entry::pattern).collect::<Read<Vec<_>>>()?,
+            None if matches!(self.node.given, Given::Text(_) | Given::Word(_)) => vec![self.pattern()?],
+            None => return Err(self.must_be("a string or a list of strings")),
+        };
+        match paths.is_empty() || paths.iter().any(|path| path.as_os_str().is_empty()) {
+            true => Err(self.refuse(Error::job("`path` names no file"))),
+            false => Ok(paths),
+        }
+    }
+
+    fn pattern(&self) -> Read<PathBuf> {
+        match &self.node.given {
+            Given::Word(word) => Ok(self.base.join(word)),
+            _ => self.text().map(|text| match text {
+                "" => PathBuf::new(),
+                text => files::resolve_pattern(self.base, text),
+            }),
+        }
+    }
+
+    pub(super) fn number(&self) -> Read<f64> {
+        let number = match &self.node.given {
+            Given::Whole(..) => self.integer()? as f64,
+            Given::Real(x) => x.parse().unwrap_or(f64::NAN),
+            Given::Word(word) => match word.to_str().and_then(|word| word.trim().parse().ok()) {
+                Some(x) => x,
+                None => return Err(self.must_be("a number")),
+            },
+            _ => return Err(self.must_be("a number")),
+        };
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(self.refuse(Error::job(format!("{} must be a finite number", self.name))))
+        }
+    }
+
+    pub(super) fn numbers(&self) -> Read<Vec<f64>> {
+        let items = self.items().ok_or_else(|| self.must_be("a list of numbers"))?;
+        items.iter().map(Entry::number).collect()
+    }
+
+    /// A whole number, at least this.
+    pub(super) fn count(&self, least: u64) -> Read<u64> {
+        let takes = format!("a whole number, {least} or more");
+        let n = match &self.node.given {
+            Given::Whole(written, _) => {
+                let n = self.integer()?;
+                u64::try_from(n).map_err(|_| self.cannot_be(written, &takes))?
+            }
+            Given::Word(word) => {
+                let n = word.to_str().and_then(|word| word.trim().parse().ok());
+                n.ok_or_else(|| self.must_be(&takes))?
+            }
+            _ => return Err(self.must_be(&takes)),
+        };
+        if n >= least { Ok(n) } else { Err(self.cannot_be(&n.to_string(), &takes)) }
+    }
+
+    pub(super) fn counts(&self, least: u64) -> Read<Vec<u64>> {
+        let items = self.items().ok_or_else(|| self.must_be("a list of whole numbers"))?;
+        items.iter().map(|item| item.count(least)).collect()
+    }
+
+    pub(super) fn integer(&self) -> Read<i64> {
+        let whole = match &self.node.given {
+            Given::Whole(text, radix) => i64::from_str_radix(text, *radix).ok(),
+            _ => None,
+        };
+        whole.ok_or_else(|| {
+            self.refuse(Error::job(format!("{} is a whole number with too many digits", self.name)))
+        })
+    }
+
+    /// A parameter of a model or an algorithm, whose kind is checked by whoever declares it. A word is of the kind declared.
+    pub(super) fn param(&self, kind: ParamKind) -> Read<Value> {
+        Ok(match &self.node.given {
+            Given::Word(_) => Value::from_word(self.text()?, kind),
+            Given::Text(word) => Value::Word(word.clone()),
+            Given::Whole(..) => Value::Integer(self.integer()?),
+            Given::Real(_) => Value::Real(self.number()?),
+            Given::Flag(flag) => Value::Flag(*flag),
+            Given::List(_) => Value::Words(self.texts()?),
+            _ => return Err(self.must_be("a number, a string, true, false or a list of strings")),
+        })
+    }
+}
+
+/// `a, b or c`
+pub(super) fn one_of(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// A key as TOML spells it.
+fn quoted(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }
+}

@@ -1,0 +1,546 @@
+//! The list of keys.
+
+use incrowd_core::{Categories, Error, Kind as ValueKind, Labels, Publish};
+
+use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
+use super::{Flag, Form, Key, Kind, Section, Set};
+use crate::compare::USUAL_ALGORITHMS;
+use crate::job::given::{At, Entry, Read};
+use crate::job::{
+    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+};
+
+const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
+    Key {
+        section,
+        name,
+        kind,
+        default: &[],
+        about: "",
+        more: "",
+        required: None,
+        roles: &[],
+        flags: &[],
+        old: &[],
+        old_words: &[],
+        set: Set::Job(|_, _| Ok(())),
+    }
+}
+
+const fn flag(long: &'static str, value: &'static str, on: &'static [Command]) -> Flag {
+    Flag { long, short: None, value, form: Form::Value, about: None, on, alias: &[], old: &[] }
+}
+
+/// A flag that gives columns a role.
+const fn role(long: &'static str, about: &'static str) -> Flag {
+    Flag { form: Form::Columns(long), about: Some(about), ..flag(long, "COLUMNS", TABLES_AND_INIT) }
+}
+
+/// A flag that says something of one column at a time.
+const fn of_column(long: &'static str, value: &'static str) -> Flag {
+    Flag { form: Form::PerColumn, ..flag(long, value, TABLES) }
+}
+
+/// The words of a choice.
+const fn words<T, const N: usize>(all: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let mut i = 0;
+    while i < N {
+        words[i] = all[i].0;
+        i += 1;
+    }
+    words
+}
+
+const MAKING: &[Command] = &[Anonymize, Batches];
+const TABLES: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report];
+const TABLES_AND_INIT: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Init];
+const LOOKING: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile, Init];
+const ALONG: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
+
+const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
+const FORMATS: [(&str, &str); 3] = [("csv", "csv"), ("parquet", "parquet"), ("arrow", "arrow")];
+const QUASI: &[RoleName] = &[RoleName::Quasi];
+const SENSITIVE: &[RoleName] = &[RoleName::Sensitive];
+const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
+
+/// Every key.
+pub const KEYS: &[Key] = &[
+    Key {
+        about: "The table: a file, a pattern such as `\"part-*.csv\"`, or a list of both",
+        more: "All files are read as one table and must have the same columns, in any order. Tables given as arguments \
+               replace it.",
+        flags: &[Flag { form: Form::Argument, ..flag("", "TABLE", &[Anonymize, Compare, Profile, Init]) }],
+        set: Set::Job(|b, e| e.paths().map(|paths| b.job.input.paths = paths)),
+        ..key(Section::Input, "path", Kind::Files)
+    },
+    Key {
+        about: "Texts that count as missing",
+        default: &["", "?", "NA"],
+        more: "The whole cell must match. A null of a typed file always counts. `[]` means that no text does.",
+        flags: &[flag("missing", "TEXTS", LOOKING)],
+        set: Set::Job(|b, e| e.texts().map(|texts| b.job.input.missing = texts)),
+        ..key(Section::Input, "missing", Kind::Texts)
+    },
+    Key {
+        about: "What becomes of records with a missing value",
+        default: &["drop"],
+        more: "`drop` leaves out every record with a missing value in a quasi-identifier or a sensitive column, and \
+               counts it. `keep` makes missing a value of its own.",
+        flags: &[flag("on-missing", "WHAT", TABLES)],
+        set: Set::Job(|b, e| e.choice(&OnMissing::ALL).map(|way| b.job.input.on_missing = way)),
+        ..key(Section::Input, "on_missing", Kind::Choice(&words(&OnMissing::ALL)))
+    },
+    Key {
+        about: "What becomes of columns without a role",
+        default: &["drop"],
+        more: "What is dropped is named in a notice.",
+        flags: &[flag("default-role", "ROLE", TABLES)],
+        set: Set::Job(|b, e| e.choice(&DefaultRole::ALL).map(|role| b.job.input.default_role = role)),
+        ..key(Section::Input, "default_role", Kind::Choice(&words(&DefaultRole::ALL)))
+    },
+    Key {
+        about: "The delimiter, one character or `tab`, if it should not be sniffed",
+        more: "Sniffed are comma, semicolon, tab and `|`.",
+        flags: &[flag("delimiter", "CHAR", LOOKING)],
+        set: Set::Job(|b, e| delimiter(e).map(|byte| b.job.input.delimiter = Some(byte))),
+        ..key(Section::Input, "delimiter", Kind::Character)
+    },
+    Key {
+        about: "The format, if the first bytes of the file do not show it",
+        flags: &[flag("format", "FORMAT", LOOKING)],
+        set: Set::Job(|b, e| e.choice(&FORMATS).map(|name| b.job.input.format = Some(name.to_owned()))),
+        ..key(Section::Input, "format", Kind::Choice(&words(&FORMATS)))
+    },
+    Key {
+        about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
+        more: "A column that has a hierarchy or a kind of its own is left alone.",
+        flags: &[flag("hierarchies", "DIR", ALONG)],
+        set: Set::Job(|b, e| e.path().map(|path| b.hierarchies = Some((path, e.node.at.clone())))),
+        ..key(Section::Input, "hierarchies", Kind::Directory)
+    },
+    Key {
+        about: "Where the release goes; the extension tells the format",
+        more: "`.csv`, `.tsv` or `.txt`, each also with `.gz` or `.zst`; `.parquet` or `.pq`; `.arrow`, `.feather` or \
+               `.ipc`.",
+        required: Some("path = \"release.csv\""),
+        flags: &[Flag { short: Some('o'), ..flag("output", "FILE", &[Anonymize]) }],
+        set: Set::Job(|b, e| e.path().map(|path| b.output().path = path)),
+        ..key(Section::Output, "path", Kind::File)
+    },
+    Key {
+        about: "Where the manifest is, if not beside the release",
+        more: "`people.csv` and `people.release.csv` both have `people.release.json`.",
+        flags: &[flag("manifest", "FILE", &[Anonymize, Verify, Measure, Attack, Report])],
+        set: Set::Job(|b, e| e.path().map(|path| b.output().manifest = Some(path))),
+        ..key(Section::Output, "manifest", Kind::File)
+    },
+    Key {
+        about: "A page about the release that may be published",
+        flags: &[flag("report", "FILE", &[Anonymize])],
+        set: Set::Job(|b, e| e.path().map(|path| b.output().report = Some(path))),
+        ..key(Section::Output, "report", Kind::File)
+    },
+    Key {
+        about: "A page about the release and its original, for the data owner only",
+        flags: &[flag("owner-report", "FILE", &[Anonymize])],
+        set: Set::Job(|b, e| e.path().map(|path| b.output().owner_report = Some(path))),
+        ..key(Section::Output, "owner_report", Kind::File)
+    },
+    Key {
+        about: "The order of the published records",
+        default: &["shuffled"],
+        more: "`shuffled` by a cryptographic generator, or `sorted` by the published cells. Never the order of the input.",
+        flags: &[flag("order", "ORDER", &[Anonymize])],
+        set: Set::Job(|b, e| e.choice(&Order::ALL).map(|order| b.output().order = order)),
+        ..key(Section::Output, "order", Kind::Choice(&words(&Order::ALL)))
+    },
+    Key {
+        about: "What the column is to the release",
+        more: "The roles are below.",
+        flags: &[
+            role("quasi", "Columns that could be linked with other sources"),
+            role("sensitive", "Columns nobody should learn about a person"),
+            role("identifier", "Columns that name a person; never published"),
+            role("passthrough", "Columns published as they are"),
+            role("drop", "Columns to leave out"),
+        ],
+        set: Set::Column(|c, e| e.choice(&RoleName::ALL).map(|role| c.role = role)),
+        ..key(Section::Columns, "role", Kind::Choice(&words(&RoleName::ALL)))
+    },
+    Key {
+        about: "What a column's values are, if that is not to be told from them: age=numeric",
+        more: "Says nothing where there is a hierarchy.",
+        roles: BOTH,
+        flags: &[of_column("kind", "COLUMN=KIND")],
+        set: Set::Column(|c, e| e.choice(&ValueKind::ALL).map(|kind| c.spec.kind = Some(kind))),
+        ..key(Section::Columns, "kind", Kind::Choice(&words(&ValueKind::ALL)))
+    },
+    Key {
+        about: "How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals",
+        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, \
+               `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
+        roles: BOTH,
+        flags: &[Flag { on: ALONG, ..of_column("hierarchy", "COLUMN=HIERARCHY") }],
+        set: Set::Column(|c, e| hierarchy::hierarchy(e).map(|spec| c.spec.hierarchy = Some(spec))),
+        ..key(Section::Columns, "hierarchy", Kind::Hierarchy)
+    },
+    Key {
+        about: "How text without a hierarchy is published: country=star",
+        default: &["set"],
+        more: "`set` is `{Mexico, Peru}`, `star` the value itself or `*`.",
+        roles: QUASI,
+        flags: &[of_column("labels", "COLUMN=LABELS")],
+        set: Set::Column(|c, e| e.choice(&LABELS).map(|labels| c.spec.labels = labels)),
+        ..key(Section::Columns, "labels", Kind::Choice(&words(&LABELS)))
+    },
+    Key {
+        about: "The range that counts as a numeric column's whole domain: age=0:120",
+        more: "In a job file `[0, 120]`. Loss is measured against it. For dates it is in days since 1970-01-01. Values outside \
+               are an error. Without it the range of the data counts.",
+        roles: QUASI,
+        flags: &[of_column("domain", "COLUMN=LOW:HIGH")],
+        set: Set::Column(|c, e| match e.numbers()?[..] {
+            [lo, hi] if lo < hi => {
+                c.spec.domain = Some((lo, hi));
+                Ok(())
+            }
+            _ => Err(e.refuse(Error::job("`domain` must be two numbers, the lower one first"))),
+        }),
+        ..key(Section::Columns, "domain", Kind::Range)
+    },
+    Key {
+        about: "How much the loss of a quasi-identifier counts against that of the others: age=2",
+        default: &["1"],
+        more: "`mondrian` and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside \
+               `ncp`.",
+        roles: QUASI,
+        flags: &[of_column("weight", "COLUMN=WEIGHT")],
+        set: Set::Column(|c, e| match e.number()? {
+            weight if weight >= 0.0 => {
+                c.spec.weight = Some(weight);
+                Ok(())
+            }
+            weight => Err(e.cannot_be(&weight.to_string(), "a number, at least 0")),
+        }),
+        ..key(Section::Columns, "weight", Kind::Number)
+    },
+    Key {
+        about: "The categories of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'",
+        more: "In a job file `{ \"Top Secret\" = [\"HIV\"], \"Any\" = [\"Flu\"] }`.",
+        roles: SENSITIVE,
+        flags: &[Flag { form: Form::Category, ..of_column("category", "COLUMN:NAME=VALUES") }],
+        set: Set::Column(|c, e| categories(e).map(|list| c.categories = Some(list))),
+        ..key(Section::Columns, "categories", Kind::Categories)
+    },
+    Key {
+        about: "What is published of a sensitive column with categories: disease=both",
+        more: "`both` has the category in a column of its own, `disease_category`. By default the values; the categories if a \
+               model is about nothing else.",
+        roles: SENSITIVE,
+        flags: &[Flag { old: &["publish-sa"], ..of_column("publish", "COLUMN=WHAT") }],
+        old: &["publish_sa"],
+        set: Set::Column(|c, e| e.choice(&Publish::ALL).map(|what| c.publish = Some(what))),
+        ..key(Section::Columns, "publish", Kind::Choice(&words(&Publish::ALL)))
+    },
+    Key {
+        about: "The model",
+        more: "The other keys are its parameters, such as `k` of `k-anonymity` or `on` of models about a sensitive column.",
+        required: Some("name = \"k-anonymity\""),
+        flags: &[
+            Flag {
+                short: Some('k'),
+                form: Form::Named("k-anonymity:k="),
+                about: Some("Short for --model k-anonymity:k=K"),
+                ..flag("k", "K", &[Anonymize, Batches, Verify, Report])
+            },
+            Flag {
+                form: Form::Named(""),
+                about: Some(
+                    "A model with its parameters; may be repeated, all must hold (see `incrowd explain`)",
+                ),
+                ..flag("model", "NAME:PARAM=VALUE,…", &[Anonymize, Batches, Verify, Report])
+            },
+        ],
+        set: Set::Job(|b, e| {
+            let name = e.text()?.to_owned();
+            b.job.models.last_mut().map(|model| model.name = name);
+            Ok(())
+        }),
+        ..key(Section::Models, "name", Kind::Card)
+    },
+    Key {
+        about: "The people the table is a sample of, a table, for k-map, delta-presence and some attacks",
+        more: "It must have the quasi-identifiers under the same names, and is read with the `missing` and `on_missing` of \
+               `[input]`.",
+        required: Some("path = \"population.csv\""),
+        flags: &[flag("population", "TABLE", &[Anonymize, Batches, Compare, Verify, Attack, Report])],
+        set: Set::Job(|b, e| e.paths().map(|paths| b.job.population.get_or_insert_default().paths = paths)),
+        ..key(Section::Population, "path", Kind::Files)
+    },
+    Key {
+        about: "The algorithm",
+        default: &["mondrian"],
+        more: "Naming another one with the flag discards the options of the job file; `--set` replaces one option.",
+        flags: &[
+            flag("algorithm", "NAME", MAKING),
+            Flag {
+                form: Form::Param,
+                about: Some("An option of the algorithm, for example undersized=block; may be repeated"),
+                ..flag("set", "OPTION=VALUE", MAKING)
+            },
+        ],
+        set: Set::Job(|b, e| {
+            let name = e.text()?.to_owned();
+            if matches!(e.node.at, At::Flag(_)) && name != b.job.algorithm.name {
+                b.forget_params(Section::Algorithm);
+            }
+            b.job.algorithm.name = name;
+            Ok(())
+        }),
+        ..key(Section::Algorithm, "name", Kind::Card)
+    },
+    Key {
+        about: "The share of records, 0 to 1, that may be suppressed to keep the promises",
+        default: &["0.0"],
+        more: "Never more are: if the promises would need more, exit code 1. `mondrian` suppresses categories too small to \
+               stand alone where that costs less than pooling them.",
+        flags: &[flag("suppression-limit", "SHARE", MAKING)],
+        set: Set::Job(|b, e| share(e).map(|limit| b.job.algorithm.suppression_limit = limit)),
+        ..key(Section::Algorithm, "suppression_limit", Kind::Share)
+    },
+    Key {
+        about: "What becomes of suppressed records",
+        default: &["absent"],
+        more: "`absent` records are not in the release; with `star` they are published with `*` in every quasi-identifier, are a \
+               group like any other and must keep every promise; if they are too few, the smallest groups join them, within \
+               the limit.",
+        flags: &[flag("suppressed", "WHAT", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Suppressed::ALL).map(|way| b.job.algorithm.suppressed = way)),
+        ..key(Section::Algorithm, "suppressed", Kind::Choice(&words(&Suppressed::ALL)))
+    },
+    Key {
+        about: "A table of people who may stand beside those of the table: k-join-anonymity",
+        more: "A file, a pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.",
+        required: Some("path = \"voters.csv\""),
+        flags: &[flag("external", "TABLE", &[Anonymize, Verify, Measure, Report])],
+        set: Set::Job(|b, e| e.paths().map(|paths| b.external().paths = paths)),
+        ..key(Section::External, "path", Kind::Files)
+    },
+    Key {
+        about: "The column that names a person in both tables",
+        required: Some("id = \"ssn\", the column that names a person in both tables"),
+        flags: &[flag("id", "COLUMN", &[Anonymize, Verify, Measure, Report])],
+        set: Set::Job(|b, e| match e.text()? {
+            "" => Err(e.refuse(Error::job("`id` names no column"))),
+            id => {
+                b.external().id = id.to_owned();
+                Ok(())
+            }
+        }),
+        ..key(Section::External, "id", Kind::Text)
+    },
+    Key {
+        about: "How both tables are grouped",
+        default: &["refinement"],
+        more: "`direct` groups everybody at once, `refinement` the input first.",
+        flags: &[flag("method", "METHOD", &[Anonymize])],
+        set: Set::Job(|b, e| e.choice(&JoinMethod::ALL).map(|method| b.external().method = method)),
+        ..key(Section::External, "method", Kind::Choice(&words(&JoinMethod::ALL)))
+    },
+    Key {
+        about: "Whose quasi-identifiers count if the tables do not agree about a person",
+        default: &["table"],
+        more: "Those of the `table` that is anonymized, those of the `external` table, or it is an `error`.",
+        flags: &[flag("on-conflict", "WHOSE", &[Anonymize, Verify])],
+        old_words: &[("mt", "table"), ("pd", "external")],
+        set: Set::Job(|b, e| e.choice(&OnConflict::ALL).map(|whose| b.external().on_conflict = whose)),
+        ..key(Section::External, "on_conflict", Kind::Choice(&words(&OnConflict::ALL)))
+    },
+    Key {
+        about: "Whether surplus external people are left out",
+        default: &["off"],
+        more: "`greedy` does, which tells who is in the table.",
+        flags: &[flag("trim", "WHAT", &[Anonymize])],
+        set: Set::Job(|b, e| e.choice(&Trim::ALL).map(|trim| b.external().trim = trim)),
+        ..key(Section::External, "trim", Kind::Choice(&words(&Trim::ALL)))
+    },
+    Key {
+        about: "The table of sensitive values, if not beside the release as people.release.si.csv",
+        flags: &[Flag { old: &["si"], ..flag("values", "FILE", &[Anonymize, Verify]) }],
+        old: &["sensitive"],
+        set: Set::Job(|b, e| e.path().map(|path| b.external().sensitive = Some(path))),
+        ..key(Section::External, "values", Kind::File)
+    },
+    Key {
+        about: "The private audit table, which says who stands where (id, group, source)",
+        more: "Written by `anonymize`, read by `verify`; never publish it.",
+        flags: &[flag("audit", "FILE", &[Anonymize, Verify])],
+        set: Set::Job(|b, e| e.path().map(|path| b.external().audit = Some(path))),
+        ..key(Section::External, "audit", Kind::File)
+    },
+    Key {
+        about: "How records are withheld",
+        more: "`\"r-suppression\"`, `\"safe-d\"`, `\"cheaper\"`, or `\"unsafe-d\"`, which protects nobody and needs `force = \
+               true`. The other keys are its parameters.",
+        required: Some("name = \"r-suppression\""),
+        flags: &[Flag {
+            form: Form::Named(""),
+            about: Some("Withhold records first: r-suppression:l=6,on=disease, safe-d, unsafe-d or cheaper"),
+            ..flag("suppression", "NAME:PARAM=VALUE,…", MAKING)
+        }],
+        set: Set::Job(|b, e| {
+            let name = e.text()?.to_owned();
+            if matches!(e.node.at, At::Flag(_)) {
+                b.forget_params(Section::Suppression);
+            }
+            b.suppression().name = name;
+            Ok(())
+        }),
+        ..key(Section::Suppression, "name", Kind::Card)
+    },
+    Key {
+        about: "The file of the secret key the draws follow from, made if it is not there",
+        more: "By default `suppression.key` in the user's configuration directory.",
+        flags: &[flag("suppression-key", "FILE", MAKING)],
+        set: Set::Job(|b, e| {
+            let path = e.path()?;
+            b.instead_of(e, "suppression.seed")?;
+            let seed = b.suppression().seed.filter(|_| matches!(e.node.at, At::File(_)));
+            (b.suppression().key, b.suppression().seed) = (Some(path), seed);
+            Ok(())
+        }),
+        ..key(Section::Suppression, "key", Kind::File)
+    },
+    Key {
+        about: "A seed instead of the key: the release is stamped as a test",
+        flags: &[flag("suppression-seed", "SEED", MAKING)],
+        set: Set::Job(|b, e| {
+            let seed = e.count(0)?;
+            b.instead_of(e, "suppression.key")?;
+            let key = b.suppression().key.take().filter(|_| matches!(e.node.at, At::File(_)));
+            (b.suppression().key, b.suppression().seed) = (key, Some(seed));
+            Ok(())
+        }),
+        ..key(Section::Suppression, "seed", Kind::Count(0))
+    },
+    Key {
+        about: "Make a second release of a table that was released in another way, and note it in the ledger",
+        default: &["false"],
+        flags: &[Flag { form: Form::Yes, ..flag("again", "", MAKING) }],
+        set: Set::Job(|b, e| e.flag().map(|again| b.suppression().again = again)),
+        ..key(Section::Suppression, "again", Kind::Flag)
+    },
+    Key {
+        about: "Algorithms to try; may be repeated",
+        default: &USUAL_ALGORITHMS,
+        more: "`NAME` or `NAME:OPTION=VALUE,…`; values parted by `|` are tried one after the other.",
+        flags: &[Flag { alias: &["algorithm"], ..flag("algorithms", "ALGORITHMS", &[Compare]) }],
+        set: Set::Job(|b, e| {
+            let names: Vec<_> = incrowd_recode::ALGORITHMS.iter().map(|card| card.name).collect();
+            b.sweep().algorithms = listed(&e.texts()?, &names);
+            Ok(())
+        }),
+        ..key(Section::Compare, "algorithms", Kind::Cards)
+    },
+    Key {
+        about: "Values of k to try",
+        default: &["2", "5", "10", "20", "50"],
+        flags: &[Flag { short: Some('k'), ..flag("k", "NUMBERS", &[Compare]) }],
+        set: Set::Job(|b, e| e.counts(1).map(|k| b.sweep().k = k)),
+        ..key(Section::Compare, "k", Kind::Counts(1))
+    },
+    Key {
+        about: "Models to try; may be repeated",
+        more: "Written like the algorithms; those joined by `+` must all hold. By default those of the job, else `k-anonymity`.",
+        flags: &[Flag { alias: &["model"], ..flag("models", "MODELS", &[Compare]) }],
+        set: Set::Job(|b, e| {
+            let names: Vec<_> = incrowd_core::model::MODELS.iter().map(|card| card.name).collect();
+            b.sweep().models = listed(&e.texts()?, &names);
+            Ok(())
+        }),
+        ..key(Section::Compare, "models", Kind::Cards)
+    },
+    Key {
+        about: "Shares of the records that may be suppressed",
+        more: "By default that of the job, else 0.",
+        flags: &[flag("suppression-limit", "SHARES", &[Compare])],
+        set: Set::Job(|b, e| {
+            let items = e.items().ok_or_else(|| e.must_be("a list of numbers"))?;
+            b.sweep().suppression_limits = items.iter().map(share).collect::<Read<_>>()?;
+            Ok(())
+        }),
+        ..key(Section::Compare, "suppression_limits", Kind::Shares)
+    },
+    Key {
+        about: "The metric that counts as the loss",
+        default: &["ncp"],
+        flags: &[flag("loss", "METRIC", &[Compare])],
+        set: Set::Job(|b, e| e.text().map(|name| b.sweep().loss = Some(name.to_owned()))),
+        ..key(Section::Compare, "loss", Kind::Text)
+    },
+    Key {
+        about: "Where the results go",
+        default: &["comparison"],
+        more: "`results.jsonl`, `comparison.csv`, `comparison.json` and `comparison.html`.",
+        flags: &[Flag { short: Some('o'), ..flag("output", "DIR", &[Compare]) }],
+        set: Set::Job(|b, e| e.path().map(|path| b.sweep().dir = Some(path))),
+        ..key(Section::Compare, "dir", Kind::Directory)
+    },
+    Key {
+        about: "How many configurations run at a time, each on one core",
+        more: "By default as many as there are cores, which is also what 0 means.",
+        flags: &[flag("threads", "N", &[Compare])],
+        set: Set::Job(|b, e| {
+            e.count(0).map(|n| b.sweep().threads = usize::try_from(n).unwrap_or(usize::MAX))
+        }),
+        ..key(Section::Compare, "threads", Kind::Count(0))
+    },
+];
+
+fn delimiter(entry: &Entry<'_>) -> Read<u8> {
+    let text = entry.text()?;
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(*byte),
+        _ => {
+            let takes = "a single character such as , or ; or the word tab";
+            Err(entry.cannot_be(&text.escape_debug().to_string(), takes))
+        }
+    }
+}
+
+fn share(entry: &Entry<'_>) -> Read<f64> {
+    match entry.number()? {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        share => Err(entry.cannot_be(&share.to_string(), "a share of the records, from 0 to 1")),
+    }
+}
+
+/// `{ "Top Secret" = ["HIV", "Cancer"], "Secret" = […] }`, in the order written.
+fn categories(entry: &Entry<'_>) -> Read<Categories> {
+    let table = entry.table("a table of lists, most sensitive first")?;
+    let list = table.entries().iter().map(|category| Ok((category.key.to_owned(), category.texts()?)));
+    Categories::new(list.collect::<Read<_>>()?).map_err(|error| entry.refuse(error))
+}
+
+/// A list of names, each perhaps with parameters: `mondrian,full-domain:search=fast,metric=ncp,top-down` are three. What is
+/// neither a known name nor begins with one goes on with the entry before it.
+fn listed(given: &[String], known: &[&str]) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for text in given {
+        for (i, piece) in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()).enumerate() {
+            let name = piece.split([':', '+']).next().unwrap_or(piece);
+            let begins = known.contains(&name)
+                || !piece.contains('=') && !entries.last().is_some_and(|e| e.contains(':'));
+            match entries.last_mut() {
+                Some(last) if i > 0 && !begins => {
+                    last.push(',');
+                    last.push_str(piece);
+                }
+                _ => entries.push(piece.to_owned()),
+            }
+        }
+    }
+    entries
+}
