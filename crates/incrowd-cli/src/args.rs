@@ -416,6 +416,10 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) utility: UtilityArgs,
 
+    /// The manifest, if not beside the release
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<PathBuf>,
+
     /// The external table a k-join-anonymous release was made with
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "External table", requires = "id")]
     pub(crate) external: Option<PathBuf>,

@@ -6,14 +6,13 @@ use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
-    self, Categories, DefaultRole, ExternalJob, Input, Job, JobSource, JoinMethod, OnConflict, OnMissing,
-    Order, Output, PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
+    self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing,
+    Order, PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
 };
-use incrowd::{Error, Result, Value};
+use incrowd::{Error, Judging, Result, Value};
 
 use crate::args::{
-    AnonymizeArgs, BatchesArgs, CompareArgs, ExternalArgs, ModelArgs, ReportArgs, SuppressionArgs, TableArgs,
-    VerifyArgs,
+    AnonymizeArgs, BatchesArgs, CompareArgs, ExternalArgs, ModelArgs, SuppressionArgs, TableArgs,
 };
 use crate::failure::Failure;
 
@@ -37,58 +36,57 @@ impl Typed {
         }
     }
 
-    /// What the flags say of a release, on top of the job file or, without one, of the roles in the release's manifest.
-    pub(crate) fn verify(args: &VerifyArgs) -> Result<Typed, Failure> {
-        let mut typed = match (&args.table.job, args.table.quasi.is_empty()) {
+    /// The release that flags and job file tell of, on top of the roles in its manifest if nothing else names roles.
+    pub(crate) fn judging(
+        release: &Path,
+        table: &TableArgs,
+        models: Option<&ModelArgs>,
+        manifest: Option<&PathBuf>,
+        original: Option<&PathBuf>,
+    ) -> Result<(Typed, Judging), Failure> {
+        let mut judging = Judging { manifest: manifest.cloned(), ..Judging::new(release) };
+        let mut typed = match (&table.job, table.quasi.is_empty()) {
             (None, true) => {
-                let mut job = Job::default();
-                job.input.paths = vec![args.release.clone()];
-                job.output = stated_manifest(args.manifest.clone());
-                let mut job = incrowd::with_roles_of_manifest(&job)?;
-                job.output = None;
+                judging = incrowd::with_roles_of_manifest(&judging)?;
+                let job = Job { columns: judging.columns.clone(), ..Job::default() };
                 let mut typed = Typed { job, ..Typed::default() };
-                typed.table(&args.table)?;
+                typed.table(table)?;
                 typed
             }
-            _ => Typed::new(&args.table)?,
+            _ => Typed::new(table)?,
         };
-        typed.models(&args.models)?;
-        if args.external.external.is_some() || typed.job.external.is_some() {
-            typed.external(&args.external, None, None)?;
+        if let Some(models) = models {
+            typed.models(models)?;
+            judging.models.clone_from(&typed.job.models);
         }
-        typed.judge_release(&args.table, args.manifest.as_ref());
-        typed.judge_beside(args.original.as_ref());
-        typed.job.input.paths = vec![args.release.clone()];
-        Ok(typed)
-    }
-
-    /// What the flags say of a release that is reported on, and how its original is read.
-    pub(crate) fn report(args: &ReportArgs) -> Result<(Typed, Option<Input>), Failure> {
-        let mut typed = match (&args.table.job, args.table.quasi.is_empty()) {
-            (None, true) => {
-                let mut job = Job::default();
-                job.input.paths = vec![args.release.clone()];
-                job.output = stated_manifest(args.manifest.clone());
-                let job = incrowd::with_roles_of_manifest(&job)?;
-                let mut typed = Typed { job, ..Typed::default() };
-                typed.job.input.paths.clear();
-                typed.table(&args.table)?;
-                typed
+        let job = &typed.job;
+        judging.columns.clone_from(&job.columns);
+        judging.missing = Some(job.input.missing.clone());
+        if table.on_missing.is_some() || table.job.is_some() {
+            judging.on_missing = Some(job.input.on_missing);
+        }
+        judging.population.clone_from(&job.population);
+        judging.external.clone_from(&job.external);
+        if judging.manifest.is_none() {
+            judging.manifest = job.output.as_ref().and_then(|output| output.manifest.clone());
+        }
+        // How the original is read says nothing about the release; what is typed does.
+        if table.delimiter.is_some() {
+            judging.release.delimiter = job.input.delimiter;
+        }
+        judging.release.format.clone_from(&table.format);
+        let mut input = job.input.clone();
+        if let Some(path) = original {
+            input.paths = vec![path.clone()];
+            if table.job.is_none() {
+                (input.delimiter, input.format) = (None, None);
             }
-            _ => Typed::new(&args.table)?,
-        };
-        typed.models(&args.models)?;
-        if let (Some(path), Some(id)) = (&args.external, &args.id) {
-            let kept = typed.job.external.take().unwrap_or_default();
-            typed.job.external = Some(ExternalJob { paths: vec![path.clone()], id: id.clone(), ..kept });
         }
-        let mut original = typed.job.input.clone();
-        if let Some(path) = &args.original {
-            original.paths = vec![path.clone()];
-        }
-        typed.judge_release(&args.table, args.manifest.as_ref());
-        typed.job.input.paths = vec![args.release.clone()];
-        Ok((typed, Some(original).filter(|input| !input.paths.is_empty())))
+        // A job file may have come without its table.
+        let there = |path: &PathBuf| incrowd::Source::matching(std::slice::from_ref(path)).is_ok_and(|all| all.iter().all(|file| file.exists()));
+        let known = original.is_some() || input.paths.iter().all(there);
+        judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
+        Ok((typed, judging))
     }
 
     /// The table and the sweep of a comparison.
@@ -355,12 +353,6 @@ impl Typed {
         Ok(typed)
     }
 
-    /// Says which table a release to be judged was made from: the one stated, or the input of a job file.
-    pub(crate) fn judge_beside(&mut self, original: Option<&PathBuf>) {
-        let of_job = std::mem::take(&mut self.job.input.paths).into_iter().filter(|_| self.source.is_some());
-        self.job.original = original.map_or_else(|| of_job.collect(), |path| vec![path.clone()]);
-    }
-
     /// Adds what was typed of an external table.
     pub(crate) fn external(
         &mut self,
@@ -448,20 +440,6 @@ impl Typed {
             None => Ok(()),
         }
     }
-
-    /// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but
-    /// where its manifest is does.
-    pub(crate) fn judge_release(&mut self, table: &TableArgs, manifest: Option<&PathBuf>) {
-        if table.delimiter.is_none() {
-            self.job.input.delimiter = None;
-        }
-        if table.format.is_none() {
-            self.job.input.format = None;
-        }
-        let stated = self.job.output.take().and_then(|output| output.manifest);
-        let manifest = manifest.cloned().or(stated);
-        self.job.output = stated_manifest(manifest);
-    }
 }
 
 /// Reads parameters of a model, `k=5,p=0.8`.
@@ -477,11 +455,6 @@ pub(crate) fn method(text: &str) -> Result<(String, Vec<(String, Value)>)> {
     let known = incrowd::recode::suppression::SUPPRESSIONS.iter().find(|card| card.name == name);
     let known = known.map_or(&[] as &[incrowd::Param], |card| card.params);
     Ok((name.to_owned(), values("--suppression", &split_params(params), known)?))
-}
-
-/// Where the manifest of a release to be judged is, if that is stated.
-fn stated_manifest(manifest: Option<PathBuf>) -> Option<Output> {
-    manifest.map(|manifest| Output { manifest: Some(manifest), ..Output::default() })
 }
 
 fn pairs<'a>(flag: &str, given: &'a [String]) -> Result<Vec<(&'a str, &'a str)>> {

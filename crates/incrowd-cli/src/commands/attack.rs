@@ -1,6 +1,5 @@
 //! `incrowd attack`
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incrowd::job::PopulationJob;
@@ -15,16 +14,18 @@ use crate::print::{Talk, groups, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut typed = Typed::new(&args.table)?;
-    typed.judge_release(&args.table, args.manifest.as_ref());
-    typed.judge_beside(args.original.as_ref());
-    typed.job.input.paths = vec![args.release.clone()];
+    let (manifest, original) = (args.manifest.as_ref(), args.original.as_ref());
+    let (typed, mut judging) = Typed::judging(&args.release, &args.table, None, manifest, original)?;
     if let Some(path) = &args.population {
-        typed.job.population = Some(PopulationJob { paths: vec![path.clone()] });
+        judging.population = Some(PopulationJob { paths: vec![path.clone()] });
     }
-    spare_inputs(args)?;
+    if let Some(path) = &args.details {
+        let mut claim = incrowd::Claim::of_judging(&judging);
+        let others = [&args.external, &args.second, &args.table.job];
+        others.into_iter().flatten().for_each(|path| claim.reads(path));
+        claim.writes(path, "the table of details", "details")?;
+    }
     let request = AttackRequest {
-        job: typed.job.clone(),
         external: args.external.clone(),
         second: args.second.clone(),
         only: args.only.clone(),
@@ -34,9 +35,9 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         outliers: args.outliers.as_ref().map_or_else(|| Ok(Vec::new()), |text| outlier_params(text))?,
         suppression: args.suppression.as_deref().map(crate::flags::method).transpose()?,
         original_size: args.original_size,
-        original: args.original.clone(),
+        counts_known: args.original.is_some(),
     };
-    let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let report = incrowd::attack(&judging, &request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if let Some(path) = &args.details {
         incrowd::write_file(path, &report.details())?;
     }
@@ -49,21 +50,6 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
-}
-
-/// The details must not take the place of a table that is read.
-fn spare_inputs(args: &AttackArgs) -> Result<()> {
-    let place = |path: &PathBuf| path.canonicalize().ok();
-    let read = [Some(&args.release), args.population.as_ref(), args.external.as_ref(), args.second.as_ref()];
-    let also = [args.table.job.as_ref(), args.manifest.as_ref(), args.original.as_ref()];
-    let read = read.into_iter().chain(also).flatten();
-    let details = args.details.as_ref().and_then(place);
-    if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
-        return Err(
-            Error::job("the details would overwrite a file that is read").help("choose another --details")
-        );
-    }
-    Ok(())
 }
 
 fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {

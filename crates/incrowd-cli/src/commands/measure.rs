@@ -14,15 +14,16 @@ use crate::print::{Talk, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut typed = Typed::new(&args.table)?;
-    typed.job.input.paths = vec![args.original.clone()];
+    let manifest = args.manifest.as_ref();
+    let (typed, mut judging) =
+        Typed::judging(&args.release, &args.table, None, manifest, Some(&args.original))?;
     if let (Some(path), Some(id)) = (&args.external, &args.id) {
         let (paths, id) = (vec![path.clone()], id.clone());
-        typed.job.external = Some(ExternalJob { paths, id, ..typed.job.external.take().unwrap_or_default() });
+        judging.external = Some(ExternalJob { paths, id, ..judging.external.take().unwrap_or_default() });
     }
     let ask = ask(&args.utility);
-    let measured = incrowd::measure_utility(&typed.job, &args.release, &ask, &Bar::new(talk))
-        .map_err(|e| typed.locate(e))?;
+    let measured =
+        incrowd::measure(&judging, Some(&ask), &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
@@ -56,8 +57,12 @@ fn summary(measured: &Measurement, ask: &Ask) {
     if tally.suppressed > 0 {
         rows.push(vec!["suppressed".into(), thousands(tally.suppressed)]);
     }
-    for (name, value) in measured.metrics().into_iter().filter(|(name, _)| ask.wants(name)) {
-        rows.push(vec![name.replace('_', " "), number(value)]);
+    for (name, value) in measured.metrics().all.iter() {
+        // The sum over all columns is in --json; what is printed is the mean, as everywhere.
+        let asked = name.trim_end_matches("_per_column");
+        if let Some(value) = value.filter(|_| name != "information_loss" && ask.wants(asked)) {
+            rows.push(vec![name.replace('_', " "), number(value)]);
+        }
     }
     if let Some(entropy) = measured.utility.as_ref().and_then(|utility| utility.entropy) {
         rows.push(vec!["non uniform entropy".into(), number(entropy.share())]);

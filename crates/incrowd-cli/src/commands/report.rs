@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use incrowd::utility::Workload;
-use incrowd::{Ask, Error, ReportRequest};
+use incrowd::job::ExternalJob;
+use incrowd::{Ask, Error};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -13,18 +14,28 @@ use crate::print::{Talk, say};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &ReportArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (typed, original) = Typed::report(args)?;
-    if args.owner.is_some() && original.is_none() {
+    let (manifest, original) = (args.manifest.as_ref(), args.original.as_ref());
+    let (typed, mut judging) =
+        Typed::judging(&args.release, &args.table, Some(&args.models), manifest, original)?;
+    if let (Some(path), Some(id)) = (&args.external, &args.id) {
+        let kept = judging.external.take().unwrap_or_default();
+        judging.external = Some(ExternalJob { paths: vec![path.clone()], id: id.clone(), ..kept });
+    }
+    if args.owner.is_some() && judging.original.is_none() {
         return Err(Error::job("the data owner's page is about the original, which is not named")
             .help("add --original people.csv, or --job with the job the release was made with")
             .into());
     }
     let output = args.output.clone().unwrap_or_else(|| page_beside(&args.release));
-    refuse_overwriting(args, &output)?;
+    let mut claim = incrowd::Claim::of_judging(&judging);
+    args.table.job.iter().for_each(|path| claim.reads(path));
+    claim.writes(&output, "the page", "output")?;
+    if let Some(owner) = &args.owner {
+        claim.writes(owner, "the data owner's page", "owner")?;
+    }
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
-    let request = ReportRequest { job: typed.job.clone(), original, ask };
-    let pages = incrowd::report(&request, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let pages = incrowd::report(&judging, &ask, &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     incrowd::write_file(&output, pages.public.as_bytes())?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
     if let Some((path, page)) = owner {
@@ -68,24 +79,4 @@ fn page_beside(release: &Path) -> PathBuf {
     let name = manifest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = name.strip_suffix(".release.json").unwrap_or(&name);
     release.with_file_name(format!("{stem}.report.html"))
-}
-
-fn refuse_overwriting(args: &ReportArgs, output: &Path) -> Result<(), Failure> {
-    let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    let inputs =
-        [Some(&args.release), args.original.as_ref(), args.table.job.as_ref(), args.external.as_ref()];
-    let pages = [Some(output), args.owner.as_deref()];
-    for page in pages.iter().flatten() {
-        if inputs.iter().flatten().any(|input| place(input) == place(page)) {
-            return Err(Error::job(format!("`{}` would be overwritten by a page", page.display()))
-                .help("give the page a name of its own, such as people.report.html")
-                .into());
-        }
-    }
-    if let [Some(public), Some(owner)] = pages
-        && place(public) == place(owner)
-    {
-        return Err(Error::job("both pages would go to one file: only one of them may be published").into());
-    }
-    Ok(())
 }

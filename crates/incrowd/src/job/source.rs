@@ -103,7 +103,9 @@ pub fn read(path: &Path) -> Result<JobFile, JobError> {
     let name = path.display().to_string();
     let text = files::read_text(path)
         .map_err(|why| Error::job(format!("job file `{name}` cannot be read: {why}")))?;
-    parse(&name, &text, path.parent().unwrap_or(Path::new("")))
+    let mut file = parse(&name, &text, path.parent().unwrap_or(Path::new("")))?;
+    file.job.file = Some(path.to_owned());
+    Ok(file)
 }
 
 /// Reads the text of a job file. Relative paths in it are relative to `base`; the hierarchy files it names are read.
