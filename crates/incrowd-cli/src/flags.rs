@@ -3,13 +3,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
-use incrowd::Error;
-use incrowd::Value;
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
-use incrowd::job::{Input, Job, JobBuilder, JobFile, Origin, Output};
+use incrowd::job::{Job, JobBuilder, JobFile, Origin, Provenance};
+use incrowd::{Error, Judging, Source, Value};
 
 use crate::failure::Failure;
 use crate::print::Talk;
@@ -58,9 +58,6 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         mut builder: JobBuilder,
         wanted: impl Fn(&Key) -> bool,
     ) -> Result<JobBuilder, Failure> {
-        for note in &self.notes {
-            builder.note(note);
-        }
         for (key, flag, words) in self.given.iter().filter(|(key, ..)| wanted(key)) {
             builder.flag(key, flag, words)?;
         }
@@ -69,50 +66,58 @@ impl<const COMMAND: usize> Keys<COMMAND> {
 
     /// The job that makes a release of these tables.
     pub(crate) fn making(&self, inputs: &[PathBuf], talk: Talk) -> Result<JobFile, Failure> {
-        Ok(noted(self.builder(inputs)?.finish()?, talk))
+        let file = self.builder(inputs)?.finish()?;
+        self.notes.iter().chain(&file.notes).for_each(|note| talk.note(note));
+        Ok(file)
     }
 
-    /// The job that a release is judged by: that of a file, or, without one and without roles, that of its manifest.
-    pub(crate) fn judging(&self, release: &Path, talk: Talk) -> Result<JobFile, Failure> {
-        if self.job.is_some() || self.has("[columns] role") {
-            return Ok(noted(self.builder(&[])?.finish_judging()?, talk));
+    /// What a release is judged by: a job file, or, without one and without roles, its manifest.
+    pub(crate) fn judging(
+        &self,
+        release: &Path,
+        original: Option<&PathBuf>,
+        talk: Talk,
+    ) -> Result<(Judging, Provenance), Failure> {
+        let mut judging = Judging::new(release);
+        // How the original is read says nothing about the release; what is typed does.
+        let reading = |key: &Key| ["[input] delimiter", "[input] format"].contains(&key.title().as_str());
+        let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
+        (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
+        let builder = match &self.job {
+            Some(path) => JobBuilder::read(path)?,
+            None if self.has("[columns] role") => JobBuilder::default(),
+            None => {
+                let manifest = self.given.iter().find(|(key, ..)| key.title() == "[output] manifest");
+                judging.manifest = manifest.and_then(|(.., words)| words.first()).map(PathBuf::from);
+                judging = incrowd::with_roles_of_manifest(&judging)?;
+                JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
+            }
+        };
+        let file = self.on(builder, |key| !reading(key))?.finish_judging()?;
+        self.notes.iter().chain(&file.notes).for_each(|note| talk.note(note));
+        let (job, said) = (file.job, |key| self.job.is_some() || file.provenance.of(key) != Origin::Default);
+        let mut input = job.input;
+        if said("input.missing") {
+            judging.missing = Some(input.missing.clone());
         }
-        let manifest = self.given.iter().find(|(key, ..)| key.title() == "[output] manifest");
-        let manifest = manifest.and_then(|(.., words)| words.first()).map(PathBuf::from);
-        let mut job = Job::default();
-        job.input.paths = vec![release.to_owned()];
-        job.output = manifest.map(|path| Output { manifest: Some(path), ..Output::default() });
-        let mut job = incrowd::with_roles_of_manifest(&job)?;
-        (job.input.paths, job.output) = (Vec::new(), None);
-        Ok(noted(self.on(JobBuilder::of(job), |_| true)?.finish_judging()?, talk))
+        if said("input.on_missing") {
+            judging.on_missing = Some(input.on_missing);
+        }
+        judging.manifest = job.output.and_then(|output| output.manifest);
+        (judging.columns, judging.models, judging.population) = (job.columns, job.models, job.population);
+        let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
+        judging.values = values.filter(|_| self.has("[external] values"));
+        judging.external = job.external.filter(|external| !external.paths.is_empty());
+        // A job file may have come without its table.
+        let there =
+            |path: &PathBuf| Source::matching(from_ref(path)).is_ok_and(|all| all.iter().all(|f| f.exists()));
+        let known = original.is_some() || input.paths.iter().all(there);
+        if let Some(path) = original {
+            input.paths = vec![path.clone()];
+        }
+        judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
+        Ok((judging, file.provenance))
     }
-}
-
-/// Says what there is to remark.
-fn noted(file: JobFile, talk: Talk) -> JobFile {
-    file.notes.iter().for_each(|note| talk.note(note));
-    file
-}
-
-/// Turns the job of a release into one that judges it: how the original is read says nothing about the release, but where its
-/// manifest is does. Returns how the original is read.
-pub(crate) fn judge(file: &mut JobFile, release: &Path, original: Option<&PathBuf>) -> Input {
-    let job = &mut file.job;
-    let mut input = job.input.clone();
-    if let Some(path) = original {
-        input.paths = vec![path.clone()];
-    }
-    if matches!(file.provenance.of("input.delimiter"), Origin::Line(_)) {
-        job.input.delimiter = None;
-    }
-    if matches!(file.provenance.of("input.format"), Origin::Line(_)) {
-        job.input.format = None;
-    }
-    let manifest = job.output.take().and_then(|output| output.manifest);
-    job.output = manifest.map(|path| Output { manifest: Some(path), ..Output::default() });
-    job.original.clone_from(&input.paths);
-    job.input.paths = vec![release.to_owned()];
-    input
 }
 
 /// Reads parameters of plain-k-anonymity, `p=0.8,d=0.85,on=age`.

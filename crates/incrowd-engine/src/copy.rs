@@ -73,7 +73,7 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
     let target = Pending::create(to)?;
     let format = Format::of_path(to)?;
     let renderer = Renderer::new(to, format, &columns);
-    let sink = Mutex::new(Sink::create(target.writer()?, to.to_owned(), format, &renderer, &columns)?);
+    let sink = Mutex::new(Sink::create(Box::new(target.writer()?), to.to_owned(), format, &renderer, &columns)?);
     progress.step("copying", Some(source.bytes()));
     let worker = || Copier { renderer: &renderer, columns: wanted.len(), sink: &sink, records: 0 };
     // A line break inside quotes makes the reader start again, and so must the writer.
@@ -81,7 +81,7 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
         let mut file = target.writer()?;
         let failed = |e| crate::pending::write_failed(to, &e);
         file.set_len(0).and_then(|()| std::io::Seek::rewind(&mut file)).map_err(failed)?;
-        Sink::create(file, to.to_owned(), format, &renderer, &columns)
+        Sink::create(Box::new(file), to.to_owned(), format, &renderer, &columns)
     };
     let restarted = Mutex::new(Ok(()));
     let scan = source.scan(&wanted, worker, progress, || match again() {

@@ -1,6 +1,6 @@
 //! The engine for one machine.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use arrow_schema::DataType;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
@@ -8,44 +8,33 @@ use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::fold::{RowIndex, fold};
 use crate::sink::{Renderer, Sink};
-use crate::source::{Format, Options, Place, Records, Source, Trouble, Worker};
-use crate::{Content, Engine, FoldSpec, Output, Pending, Receipt, emit, replay};
+use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
+use crate::store::{FileStore, MemoryStore, Places, Store};
+use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, emit, replay};
 
-/// Reads and writes files on this machine.
+/// The engine for one machine: a table in files or in memory, and a store for what is released of it.
 #[derive(Debug)]
 pub struct Embedded {
     source: Source,
+    store: Box<dyn Store>,
     last: Option<(FoldSpec, Option<RowIndex>)>,
 }
 
 impl Embedded {
-    /// Opens the files of a table.
+    /// Takes a table from one place and puts releases in another.
+    pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
+        Embedded { source, store: Box::new(store), last: None }
+    }
+
+    /// A table in files, and releases in files.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Embedded> {
-        Ok(Embedded { source: Source::open(paths, options)?, last: None })
+        Ok(Embedded::new(Source::open(paths, options)?, FileStore::default()))
     }
 
-    /// The files the table is read from.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.source.files()
-    }
-
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// Reads a whole published table: its texts folded over all columns asked for, and the digest of its bytes.
-    pub fn read_release(
-        path: &Path,
-        options: &Options,
-        columns: &[String],
-        progress: &dyn Progress,
-    ) -> Result<(Folded, String, Vec<String>)> {
-        let options = Options { digest: true, ..options.clone() };
-        let source = Source::open(&[path.to_owned()], &options)?;
-        let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
-        progress.step("verifying", Some(source.bytes()));
-        let result = fold(&source, &spec, progress)?;
-        Ok((result.folded, result.digest.unwrap_or_default(), source.columns().to_vec()))
+    /// A table in memory, and releases in memory; the store gives access to them.
+    pub fn in_memory(table: &Batches) -> Result<(Embedded, MemoryStore)> {
+        let store = MemoryStore::new();
+        Ok((Embedded::new(Source::of_batches(table)?, store.clone()), store))
     }
 
     /// The type of a published column in formats that have types.
@@ -80,27 +69,14 @@ fn sniffed(values: &[String]) -> DataType {
 }
 
 impl Embedded {
-    /// Writes a table that follows from a plan alone, whatever was folded.
-    pub fn write(
-        &self,
-        plan: &Plan<'_>,
-        output: &Output,
-        target: &mut Pending,
-        progress: &dyn Progress,
-    ) -> Result<u64> {
-        let (renderer, sink) = self.begin(plan, output, target)?;
-        progress.step("writing", Some(plan.dataset().records()));
-        emit::emit(plan, output, &renderer, sink, progress)
-    }
-
-    fn begin(&self, plan: &Plan<'_>, output: &Output, target: &mut Pending) -> Result<(Renderer, Sink)> {
-        let format = Format::of_path(target.target())?;
+    fn begin_table(&mut self, table: usize, plan: &Plan<'_>, output: &Output) -> Result<(Renderer, Sink)> {
+        let staging = self.store.stage(table)?;
         let mut columns = Vec::with_capacity(output.columns.len());
         for (name, content) in &output.columns {
             columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
         }
-        let renderer = Renderer::new(target.target(), format, &columns);
-        let sink = Sink::create(target.writer()?, target.target().to_owned(), format, &renderer, &columns)?;
+        let renderer = Renderer::new(&staging.target, staging.format, &columns);
+        let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
 }
@@ -117,27 +93,30 @@ impl Engine for Embedded {
         Ok(result.folded)
     }
 
-    fn apply(
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn begin(&mut self, places: &Places) -> Result<()> {
+        self.store.begin(places)
+    }
+
+    fn stage(
         &mut self,
+        table: usize,
         plan: &Plan<'_>,
         output: &Output,
-        target: &mut Pending,
         progress: &dyn Progress,
     ) -> Result<Receipt> {
-        let Some((spec, index)) = &self.last else {
-            return Err(Error::bug("a plan was applied before any fold"));
-        };
         let data = plan.dataset();
-        let (renderer, sink) = self.begin(plan, output, target)?;
+        let (renderer, sink) = self.begin_table(table, plan, output)?;
         progress.step("writing", Some(data.records()));
         let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
         let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
         let receipt = if carries {
-            let Some(index) = index else {
+            let Some((spec, Some(index))) = &self.last else {
                 return Err(Error::bug("columns are carried but were not planned for"));
             };
-            let directory =
-                target.path().parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let (published, suppressed) = replay::replay(
                 &self.source,
                 spec,
@@ -146,7 +125,7 @@ impl Engine for Embedded {
                 output,
                 &renderer,
                 sink,
-                directory,
+                self.store.spill(),
                 progress,
             )?;
             Receipt { published, suppressed }
@@ -168,7 +147,42 @@ impl Engine for Embedded {
         Ok(receipt)
     }
 
+    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.store.open(table)?.read_release(columns, progress)
+    }
+
+    fn publish(&mut self, manifest: &[u8]) -> Result<()> {
+        self.store.publish(manifest)
+    }
+
+    fn discard(&mut self) {
+        self.store.discard();
+    }
+
     fn locate(&self, column: &str, text: &str) -> Result<Option<String>> {
+        self.source.locate(column, text)
+    }
+}
+
+impl Source {
+    /// Reads a whole published table: its texts folded over the columns asked for, and the digest of its bytes if the source
+    /// computes one.
+    pub fn read_release(&self, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
+        progress.step("verifying", Some(self.bytes()));
+        let result = fold(self, &spec, progress)?;
+        let digest = result.digest.unwrap_or_default();
+        Ok(ReadBack { folded: result.folded, digest, columns: self.columns().to_vec() })
+    }
+
+    /// Folds the table, without a way to find its rows again.
+    pub fn fold(&self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
+        progress.step("reading", Some(self.bytes()));
+        Ok(fold(self, &FoldSpec { replay: false, ..spec.clone() }, progress)?.folded)
+    }
+
+    /// Where a text occurs first in a column, in words for a message: `record 4811`.
+    pub fn locate(&self, column: &str, text: &str) -> Result<Option<String>> {
         struct Finder<'a>(&'a [u8], Option<(Place, usize)>);
         impl Worker for Finder<'_> {
             fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
@@ -179,8 +193,8 @@ impl Engine for Embedded {
                 Ok(())
             }
         }
-        let wanted = [self.source.position(column)?];
-        let scan = self.source.scan(&wanted, || Finder(text.as_bytes(), None), &Silent, || {})?;
+        let wanted = [self.position(column)?];
+        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None), &Silent, || {})?;
         let first = scan.workers.iter().filter_map(|finder| finder.1).min();
         Ok(first.map(|(at, record)| scan.place(at, record)))
     }

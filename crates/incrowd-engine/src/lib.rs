@@ -1,8 +1,9 @@
 //! Where data lives.
 //!
-//! An [`Engine`] does two things: it *folds* a table into distinct rows with multiplicities, and it *applies* a finished
-//! plan to the records. Everything between happens in memory on the distinct rows and knows nothing of files. The
-//! [`Embedded`] engine reads and writes CSV, Parquet and Arrow files on one machine, streaming and in parallel.
+//! An [`Engine`] *folds* a table into distinct rows with multiplicities and *stages* the tables of a release as finished plans
+//! say, where nobody can see them. They are read back from their bytes, and then published all at once or discarded.
+//! Everything between happens in memory on the distinct rows and knows nothing of files. The [`Embedded`] engine takes tables
+//! from files (CSV, Parquet, Arrow) or from memory and puts releases into files or into memory, streaming and in parallel.
 //!
 //! Memory is bounded by the distinct rows, not by the records.
 
@@ -23,13 +24,15 @@ mod rows;
 mod shares;
 mod sink;
 mod source;
+mod store;
 mod survey;
 
 pub use copy::copy;
 pub use embedded::Embedded;
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Pending, abandon_all, partial_path};
-pub use source::{Format, Options, Source, digest};
+pub use source::{Batches, Compression, Format, Options, Source, digest};
+pub use store::{FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
 
 use incrowd_core::{Folded, Plan, Progress, Result};
 
@@ -94,7 +97,18 @@ pub struct Receipt {
     pub suppressed: u64,
 }
 
-/// The two operations a release needs from the place where its data lives.
+/// A published table as somebody reads it who has nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct ReadBack {
+    /// The columns asked for: texts only, nothing counts as missing.
+    pub folded: Folded,
+    /// The digest of the table's bytes.
+    pub digest: String,
+    /// All columns it has.
+    pub columns: Vec<String>,
+}
+
+/// What a release needs from the place where its data lives.
 pub trait Engine {
     /// The column names of the table.
     fn columns(&self) -> &[String];
@@ -102,17 +116,32 @@ pub trait Engine {
     /// Folds the table: the weights add up to the records read minus those dropped.
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded>;
 
-    /// Writes the records as the plan says. The plan must be for the table of the last fold, its rows in the order of
-    /// that fold, those apart that it withholds. On success published and suppressed records add up to the weights of the
-    /// plan's table.
-    fn apply(
-        &mut self,
-        plan: &Plan<'_>,
-        output: &Output,
-        target: &mut Pending,
-        progress: &dyn Progress,
-    ) -> Result<Receipt>;
+    /// The records one by one, for what looks at people and not at rows.
+    fn source(&self) -> &Source;
 
     /// Where a text occurs first in a column, in words for a message: `record 4811`.
     fn locate(&self, column: &str, text: &str) -> Result<Option<String>>;
+
+    /// Claims the places of a release, before any long work: what cannot be written is said at once.
+    fn begin(&mut self, places: &Places) -> Result<()>;
+
+    /// Writes a table of the release where nobody can see it. If columns are carried, the plan must be for the table of the
+    /// last fold, its rows in the order of that fold, those apart that it withholds. On success published and suppressed
+    /// records add up to the weights of the plan's table.
+    fn stage(
+        &mut self,
+        table: usize,
+        plan: &Plan<'_>,
+        output: &Output,
+        progress: &dyn Progress,
+    ) -> Result<Receipt>;
+
+    /// Reads a staged table back from its bytes.
+    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
+
+    /// Puts all staged tables and the manifest in place: all of them, or none.
+    fn publish(&mut self, manifest: &[u8]) -> Result<()>;
+
+    /// Gives up what was staged. Nothing of it is left.
+    fn discard(&mut self);
 }

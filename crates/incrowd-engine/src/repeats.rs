@@ -9,8 +9,8 @@ use foldhash::quality::RandomState;
 use incrowd_core::{Progress, Result};
 use rayon::prelude::*;
 
-use crate::source::{Place, Records, Trouble, Worker};
-use crate::{Embedded, FoldSpec};
+use crate::source::{Place, Records, Source, Trouble, Worker};
+use crate::FoldSpec;
 
 struct Names<'a> {
     /// The first columns read are the names, the others those of the fold.
@@ -49,17 +49,16 @@ impl Worker for Names<'_> {
     }
 }
 
-impl Embedded {
+impl Source {
     /// How many of the records that a fold would count are of people of whom another one was counted: alike in all columns
     /// `names`. Records without any name are nobody's.
     pub fn repeats(&self, names: &[String], spec: &FoldSpec, progress: &dyn Progress) -> Result<u64> {
-        let source = self.source();
-        progress.step("looking for people with several records", Some(source.bytes()));
-        let wanted = names.iter().chain(&spec.columns).map(|name| source.position(name));
+        progress.step("looking for people with several records", Some(self.bytes()));
+        let wanted = names.iter().chain(&spec.columns).map(|name| self.position(name));
         let wanted: Vec<usize> = wanted.collect::<Result<_>>()?;
         let states = [RandomState::default(), RandomState::default()];
         let worker = || Names { names: names.len(), spec, states: &states, seen: Vec::new() };
-        let scan = source.scan(&wanted, worker, progress, || {})?;
+        let scan = self.scan(&wanted, worker, progress, || {})?;
         let mut seen: Vec<u128> = scan.workers.into_iter().flat_map(|worker| worker.seen).collect();
         seen.par_sort_unstable();
         Ok(seen.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)

@@ -13,7 +13,6 @@ use std::sync::Mutex;
 
 use incrowd_core::{CodedColumn, Columnar, MISSING, Progress, Result};
 
-use crate::Embedded;
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
@@ -26,7 +25,7 @@ const KEPT: usize = 60;
 /// A worker remembers no more texts of a column than this. A column with more has hardly two alike.
 const REMEMBERED: usize = 1 << 18;
 
-impl Embedded {
+impl Source {
     /// Reads the columns asked for, all threads at once. The texts in `missing` count as missing, and so does a null.
     pub fn survey(
         &self,
@@ -34,9 +33,8 @@ impl Embedded {
         missing: &[String],
         progress: &dyn Progress,
     ) -> Result<Columnar> {
-        let source = self.source();
-        progress.step("reading", Some(source.bytes()));
-        survey(source, columns, missing, progress)
+        progress.step("reading", Some(self.bytes()));
+        survey(self, columns, missing, progress)
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::attack::{AttackRequest, attack};
 use crate::job::Job;
+use crate::judging::Judging;
 use crate::manifest::file_name;
 use crate::pipeline::{Report, anonymize};
 
@@ -107,16 +108,13 @@ pub fn batches(
 
 /// The share of people at risk and the worst risk when two releases are joined.
 fn joined(job: &Job, release: &Path, last: &Path, progress: &dyn Progress) -> Result<Option<(f64, f64)>> {
-    let mut own = job.clone();
-    own.input.paths = vec![release.to_owned()];
-    (own.output, own.suppression, own.population) = (None, None, None);
+    let judging = Judging { columns: job.columns.clone(), ..Judging::new(release) };
     let request = AttackRequest {
-        job: own,
         second: Some(last.to_owned()),
         only: vec!["intersection".to_owned()],
         ..AttackRequest::default()
     };
-    let report = attack(&request, progress)?;
+    let report = attack(&judging, &request, progress)?;
     Ok(report.attacked.first().map(|attacked| (attacked.finding.share(), attacked.finding.worst)))
 }
 

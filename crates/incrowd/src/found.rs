@@ -1,6 +1,5 @@
 //! What an algorithm found, as JSON: the chosen levels are public, the rest is the data owner's.
 
-use incrowd_core::{Dataset, Partition};
 use incrowd_recode::Found;
 use incrowd_recode::ascent::AscentReport;
 use incrowd_recode::full_domain::{FoundNode, SearchReport};
@@ -18,12 +17,6 @@ pub(crate) fn found_json(found: &Found) -> Option<(&'static str, Json)> {
         Found::Expansion(report) => Some(("expansion", expansion_json(report))),
         Found::Ascent(report) => Some(("ascent", ascent_json(report))),
     }
-}
-
-/// The published level of each quasi-identifier, if every cell of it is at the same one.
-pub(crate) fn levels_json(data: &Dataset, partition: &Partition) -> Option<Json> {
-    let names = data.quasi().iter().map(|quasi| quasi.name.clone());
-    Some(Json::Object(names.zip(partition.levels()?.iter().map(|&level| json!(level))).collect()))
 }
 
 /// What was searched and found. It tells which releases would not have kept the promises, so it is not for the public.

@@ -1,77 +1,111 @@
 //! Publish person-level data so that nobody in it stands out.
 //!
-//! A [`Job`](job::Job) names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release,
-//! reads back what it wrote, judges every promise on those bytes, and only then puts the release in place. [`verify`]
-//! judges any published table, [`attack`] says what an adversary would learn from it, [`measure`] what a release cost.
+//! A [`Job`] names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release, reads back what
+//! it wrote, judges every promise on those bytes, and only then puts the release in place. [`anonymize_in_memory`] does the
+//! same for Arrow record batches. A [`Judging`] names a release that somebody published: [`verify`] checks its promises,
+//! [`attack`] says what an adversary would learn from it, [`measure`] what it cost, [`report`] makes pages of all that.
+//!
+//! From a file:
 //!
 //! ```
 //! # fn main() -> Result<(), incrowd::Error> {
 //! # let dir = std::env::temp_dir().join(format!("incrowd-doc-{}", std::process::id()));
 //! # std::fs::create_dir_all(&dir).unwrap();
 //! # let people = dir.join("people.csv");
+//! # let release = dir.join("people.release.csv");
 //! std::fs::write(&people, "age,zip,disease\n34,02139,flu\n36,02139,cold\n51,02140,flu\n58,02141,none\n").unwrap();
-//! let mut job = incrowd::job::Job::default();
-//! job.input.paths = vec![people];
-//! job.set_role("age", incrowd::job::RoleName::Quasi);
-//! job.set_role("zip", incrowd::job::RoleName::Quasi);
-//! job.set_role("disease", incrowd::job::RoleName::Sensitive);
-//! job.promise("k-anonymity", [("k", incrowd::Value::Integer(2))]);
-//! job.write_to(dir.join("people.release.csv"));
+//! let job = incrowd::Job::of_file(&people)
+//!     .quasi(["age", "zip"])
+//!     .sensitive(["disease"])
+//!     .k(2)
+//!     .output(&release);
 //! let report = incrowd::anonymize(&job, &incrowd::Silent)?;
-//! assert!(report.verification.holds());
-//! assert_eq!(report.verification.groups, 2);
+//! assert!(report.manifest.metrics.ncp() < 0.5);
+//! let checked = incrowd::verify(&incrowd::Judging::new(&release), &incrowd::Silent)?;
+//! assert!(checked.holds());
 //! # std::fs::remove_dir_all(&dir).unwrap();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! From Arrow record batches to Arrow record batches:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+//!
+//! let age: ArrayRef = Arc::new(Int64Array::from(vec![34, 36, 51, 58]));
+//! let disease: ArrayRef = Arc::new(StringArray::from(vec!["flu", "cold", "flu", "none"]));
+//! let people = RecordBatch::try_from_iter([("age", age), ("disease", disease)])?;
+//! let table = incrowd::Batches::new("people", people.schema(), vec![people])?;
+//! let job = incrowd::Job::of_batches(table).quasi(["age"]).sensitive(["disease"]).k(2);
+//! let released = incrowd::anonymize_in_memory(&job, &incrowd::Silent)?;
+//! let (_, batches) = released.tables[0].batches()?;
+//! assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 4);
 //! # Ok(())
 //! # }
 //! ```
 
 pub mod job;
+pub mod manifest;
 pub mod profile;
 
-mod anatomy;
 mod attack;
+mod audience;
 mod batches;
+mod case;
+mod checked;
+mod claim;
 mod compare;
 mod expansion;
-mod external;
 mod found;
-mod grid;
-mod linked;
-mod manifest;
+mod from_original;
+mod judging;
+mod make;
 mod measure;
-mod origin;
 mod outliers;
 mod pipeline;
+mod publication;
+mod reading;
 mod release;
 mod report;
-mod setup;
 mod suppression;
 mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
+pub use audience::{Audience, FEWEST_QUERIES, Fact};
 pub use batches::{Batch, BatchesReport, batches};
+pub use case::with_roles_of_manifest;
+pub use checked::CheckedJob;
+pub use claim::Claim;
 pub use compare::{
     CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
-pub use external::{JoinChecked, JoinReport, Originals};
+pub use from_original::FromOriginal;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
-pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source, abandon_all};
+pub use incrowd_engine::{
+    Batches, Embedded, Engine, FoldSpec, Options, ReleasedTable, Source, abandon_all,
+};
 pub use incrowd_recode as recode;
+pub use job::Job;
+pub use judging::Judging;
+pub use make::{Made, Material, Records, make};
 pub use manifest::{Manifest, default_path as manifest_path};
-pub use measure::{Measurement, measure, measure_utility};
-pub use origin::Origin;
+pub use measure::{Measurement, measure};
 pub use outliers::{OutlierProfile, outliers};
-pub use pipeline::{Report, anonymize};
+pub use pipeline::{Released, Report, anonymize, anonymize_in_memory, anonymize_with};
 pub use profile::{Profile, ProfileOptions, profile};
-pub use report::{Pages, ReportRequest, report};
-pub use setup::{Setup, column_counts, column_values};
+pub use publication::joined::JoinReport;
+pub use reading::{column_counts, column_values};
+pub use report::{Pages, report};
 pub use suppression::{Guess, SuppressionReport};
-pub use utility_report::{Ask, FEWEST_QUERIES, Utility};
-pub use verify::{Checked, is_of_two_tables, verify, verify_joined, with_roles_of_manifest};
+pub use utility_report::{Ask, Utility};
+pub use verify::{Checked, CheckedFile, verify};
 
 /// Writes a file all at once: it is either not there or complete.
 pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {

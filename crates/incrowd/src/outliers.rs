@@ -6,9 +6,8 @@ use incrowd_core::{Error, Progress, Result, Value};
 use serde_json::{Value as Json, json};
 
 use crate::expansion::forced_json;
-use crate::job::{Job, RoleName};
-use crate::setup;
-use crate::verify::named;
+use crate::job::Job;
+use crate::reading::Reading;
 
 /// The outliers of a table; for the data owner only.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,19 +49,18 @@ impl OutlierProfile {
 /// Counts the outliers of the table of `job.input`, on the job's quasi-identifiers and sensitive columns, as the parameters of
 /// plain-k-anonymity say.
 pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) -> Result<OutlierProfile> {
-    let (quasi, sensitive) = (named(job, RoleName::Quasi), named(job, RoleName::Sensitive));
-    if quasi.is_empty() {
+    let mut reading = Reading::of_roles(&job.roles());
+    if reading.quasi.is_empty() {
         return Err(Error::job("outliers need quasi-identifiers to measure distance on")
             .help("name them with --quasi"));
     }
     let given = params.iter().cloned().chain([("k".to_owned(), Value::Integer(1))]);
-    let promise = Promise::about("plain-k-anonymity", given, &sensitive)?;
+    let promise = Promise::about("plain-k-anonymity", given, &reading.sensitive_names())?;
     let Some(settings) = promise.model.outlier_settings() else {
         return Err(Error::bug("plain-k-anonymity knows no outliers"));
     };
-    let reading = Job { original: job.input.paths.clone(), ..job.clone() };
-    let column = [settings.on.as_str()];
-    let data = setup::original(&reading, &quasi, &column, progress)?;
+    reading.sensitive.retain(|(name, _)| *name == settings.on);
+    let data = reading.encode_original(reading.fold_original(&job.input, progress)?)?;
     progress.step("looking for outliers", None);
     let bound = promise.model.bind(&data)?;
     let Some(outliers) = bound.outliers() else {

@@ -12,8 +12,7 @@ use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Progress, Result};
 use serde_json::{Map, Value as Json, json};
 
-/// Errors of fewer queries than this are for the data owner only: each tells nearly a true count.
-pub const FEWEST_QUERIES: u64 = 100;
+use crate::audience::{Audience, Fact};
 
 /// What to measure beyond the loss of cells.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +90,10 @@ impl Utility {
 
     /// Whether the errors of queries are averages over enough of them to be published.
     pub fn queries_may_be_published(&self) -> bool {
-        self.queries.as_ref().is_some_and(|queries| queries.all.answered >= FEWEST_QUERIES)
+        self.queries.as_ref().is_some_and(|queries| {
+            let fact = Fact::QueryErrors { answered: queries.all.answered };
+            Audience::decide(fact, false).is_everybody()
+        })
     }
 
     /// What may be published.

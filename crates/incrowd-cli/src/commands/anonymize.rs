@@ -18,9 +18,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
         let columns = report.dropped_columns.join(", ");
         talk.note(&format!("not published, because they have no role: {columns}"));
     }
-    if let Some(joined) = &report.joined {
-        super::join_print::warn(joined, talk);
-    }
+    report.warnings.iter().for_each(|warning| talk.note(warning));
     if talk.json {
         talk.print_json(&report.to_json());
     } else {
@@ -45,7 +43,7 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
             say!("");
         }
         if let Some(joined) = &report.joined {
-            super::join_print::print_private(joined);
+            super::join_print::print_private(&report, joined);
         }
         if let Some(suppression) = &report.suppression {
             super::suppression_print::print(&report, suppression);
@@ -78,18 +76,18 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
 /// The report as text.
 pub(crate) fn print(report: &Report, path: &str) {
     let records = report.records;
-    if let Some(joined) = &report.joined {
+    if report.joined.is_some() {
         let (rows, groups) = (thousands(report.verification.records), groups(report.verification.groups));
         say!("release  {path}   {rows} people of both tables in {groups}");
-        super::join_print::print_public(report, joined);
+        super::join_print::print_public(report);
     } else {
         // Where records are withheld, how many were read is not for everybody.
-        let read = report.manifest.content["records"]["read"].as_u64();
+        let read = report.manifest.records.read;
         let of = read.map_or_else(String::new, |read| format!("of {} ", thousands(read)));
         let groups = groups(report.verification.groups);
         say!("release  {path}   {} {of}records in {groups}", thousands(records.published));
     }
-    if let Some(about) = report.manifest.content["test"].as_str() {
+    if let Some(about) = &report.manifest.test {
         say!("         TEST, not for publication: {about}");
     }
     if records.dropped_missing > 0 {
@@ -102,9 +100,9 @@ pub(crate) fn print(report: &Report, path: &str) {
         );
     }
     if records.suppressed > 0 && report.suppression.is_none() {
-        let content = &report.manifest.content["job"];
-        let way = if content["suppressed"] == "star" { ", published as *" } else { "" };
-        let limit = content["suppression_limit"].as_f64().unwrap_or(0.0);
+        let job = &report.manifest.job;
+        let way = if job.suppressed == "star" { ", published as *" } else { "" };
+        let limit = job.suppression_limit;
         say!("         {} suppressed{way} (limit {limit} of the records)", thousands(records.suppressed));
     }
     let width = report.verification.judgements.iter().map(|j| j.title.len()).max().unwrap_or(0);
@@ -117,7 +115,7 @@ pub(crate) fn print(report: &Report, path: &str) {
             number(judgement.have)
         );
     }
-    let metric = |name: &str| report.manifest.content["metrics"][name].as_f64().unwrap_or(0.0);
+    let metric = |name: &str| report.manifest.metrics.get(name).unwrap_or(0.0);
     say!(
         "cost     NCP {:.4}   information loss {:.4} per column   average group {:.1}",
         metric("ncp"),
@@ -130,14 +128,14 @@ pub(crate) fn print(report: &Report, path: &str) {
     let columns =
         report.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, report.tally.column_ncp(c)));
     say!("         {}", columns.collect::<Vec<_>>().join("   "));
-    if let Some(levels) = report.manifest.content["algorithm"]["levels"].as_object() {
+    if let Some(levels) = &report.manifest.algorithm.levels {
         let levels = levels.iter().map(|(column, level)| format!("{column} {level}"));
         say!("levels   {}", levels.collect::<Vec<_>>().join("   "));
     }
-    for (name, column) in report.manifest.content["job"]["columns"].as_object().into_iter().flatten() {
-        if let Some(line) = super::trials_print::intervals(name, &column["mdr"]) {
-            say!("{line}");
+    for (name, column) in report.manifest.job.columns.iter() {
+        if let Some(intervals) = &column.intervals {
+            say!("intervals {}", intervals.describe(name));
         }
     }
-    say!("manifest {}", report.manifest.path.display());
+    say!("manifest {}", report.manifest_path.display());
 }

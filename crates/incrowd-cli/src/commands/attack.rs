@@ -1,23 +1,24 @@
 //! `incrowd attack`
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incrowd::job::Job;
 use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
-use crate::flags::{self, judge};
+use crate::flags;
 use crate::print::{Talk, groups, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut file = args.keys.builder(&[])?.finish_judging()?;
-    judge(&mut file, &args.release, args.original.as_ref());
-    spare_inputs(args, &file.job)?;
+    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), talk)?;
+    if let Some(path) = &args.details {
+        let mut claim = incrowd::Claim::of_judging(&judging);
+        let others = [&args.external, &args.second, &args.keys.job];
+        others.into_iter().flatten().for_each(|path| claim.reads(path));
+        claim.writes(path, "the table of details", "details")?;
+    }
     let request = AttackRequest {
-        job: file.job.clone(),
         external: args.external.clone(),
         second: args.second.clone(),
         only: args.only.clone(),
@@ -30,9 +31,9 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
             .map_or_else(|| Ok(Vec::new()), |text| flags::outlier_params(text))?,
         suppression: args.suppression.as_deref().map(flags::suppression).transpose()?,
         original_size: args.original_size,
-        original: args.original.clone(),
+        counts_known: args.original.is_some(),
     };
-    let report = incrowd::attack(&request, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
+    let report = incrowd::attack(&judging, &request, &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
     if let Some(path) = &args.details {
         incrowd::write_file(path, &report.details())?;
     }
@@ -45,23 +46,6 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
-}
-
-/// The details must not take the place of a table that is read.
-fn spare_inputs(args: &AttackArgs, job: &Job) -> Result<()> {
-    let place = |path: &PathBuf| path.canonicalize().ok();
-    let manifest = job.output.as_ref().and_then(|output| output.manifest.as_ref());
-    let read =
-        [Some(&args.release), args.external.as_ref(), args.second.as_ref(), args.keys.job.as_ref(), manifest];
-    let population = job.population.iter().flat_map(|population| &population.paths);
-    let read = read.into_iter().flatten().chain(&job.original).chain(population);
-    let details = args.details.as_ref().and_then(place);
-    if details.is_some() && read.filter_map(place).any(|path| Some(path) == details) {
-        return Err(
-            Error::job("the details would overwrite a file that is read").help("choose another --details")
-        );
-    }
-    Ok(())
 }
 
 fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incrowd::{Embedded, Engine, Error, FoldSpec, Options, Progress, Result};
+use incrowd::{Error, FoldSpec, Options, Progress, Result, Source};
 use serde_json::json;
 
 use incrowd_synth::{Role, Synth, Table, hierarchy};
@@ -44,11 +44,9 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     let file = incrowd::job::read(&job_path)?;
     let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
-    let mut check = incrowd::job::Job::default();
-    check.input.paths = vec![release.clone()];
-    let checked = incrowd::verify(&check, &Bar::new(talk))?;
+    let checked = incrowd::verify(&incrowd::Judging::new(&release), &Bar::new(talk))?;
     if talk.json {
-        talk.print_json(&report.manifest.content);
+        talk.print_json(&report.manifest.to_json());
         return Ok(ExitCode::from(u8::from(!checked.holds())));
     }
     say!(
@@ -149,9 +147,9 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
 
 /// How many records are alone with their quasi-identifiers.
 fn unique_people(people: &Path, quasi: &[&str]) -> Result<u64> {
-    let mut engine = Embedded::open(&[PathBuf::from(people)], &Options::default())?;
+    let source = Source::open(&[PathBuf::from(people)], &Options::default())?;
     let columns = quasi.iter().map(|c| (*c).to_owned()).collect();
-    let folded = engine.fold(&FoldSpec { columns, ..FoldSpec::default() }, &incrowd::Silent)?;
+    let folded = source.fold(&FoldSpec { columns, ..FoldSpec::default() }, &incrowd::Silent)?;
     Ok(folded.weights.iter().filter(|w| **w == 1).count() as u64)
 }
 

@@ -2,37 +2,20 @@
 
 use incrowd::{JoinReport, Report};
 
-use crate::print::{Talk, number, say, thousands};
-
-/// What a person should know before publishing.
-pub(crate) fn warn(joined: &JoinReport, talk: Talk) {
-    for warning in &joined.warnings {
-        talk.note(warning);
-    }
-    if joined.trimmed {
-        talk.note(
-            "trim = \"greedy\" tells who is in the table: `incrowd attack --only trimming --population` counts the people \
-             exposed; trim = \"off\" exposes nobody that way",
-        );
-    }
-}
+use crate::print::{number, say, thousands};
 
 /// The second table, among what may be published.
-pub(crate) fn print_public(report: &Report, joined: &JoinReport) {
-    let content = &report.manifest.content;
-    if let Some(path) = &joined.sensitive_path {
-        let groups = content["sensitive_groups"]["groups"].as_u64().unwrap_or(0);
+pub(crate) fn print_public(report: &Report) {
+    if let (Some(groups), Some(path)) = (&report.manifest.sensitive_groups, report.tables.get(1)) {
         say!(
             "values   {}   {} sensitive values in {} sensitive groups",
             path.display(),
             thousands(report.records.published),
-            thousands(groups)
+            thousands(groups.groups)
         );
-        for model in content["sensitive_groups"]["models"].as_array().into_iter().flatten() {
-            let (what, have) =
-                (&model["measured"]["what"], model["measured"]["have"].as_f64().unwrap_or(0.0));
-            let (name, what) = (model["name"].as_str().unwrap_or(""), what.as_str().unwrap_or(""));
-            say!("         {name} holds of the sensitive groups   {what} {}", number(have));
+        for model in &groups.models {
+            let (what, have) = (&model.measured.what, model.measured.have.unwrap_or(0.0));
+            say!("         {} holds of the sensitive groups   {what} {}", model.name, number(have));
         }
     } else {
         say!("values   none: without a sensitive column nothing tells how many of the rows are of the table");
@@ -40,7 +23,7 @@ pub(crate) fn print_public(report: &Report, joined: &JoinReport) {
 }
 
 /// What only the publisher can know.
-pub(crate) fn print_private(joined: &JoinReport) {
+pub(crate) fn print_private(report: &Report, joined: &JoinReport) {
     say!(
         "people   {} strangers of {} external records, {} of them published; {} records of the table are not in the external \
          table",
@@ -63,7 +46,8 @@ pub(crate) fn print_private(joined: &JoinReport) {
             thousands(smallest)
         );
     }
-    if let Some(path) = &joined.audit_path {
+    let public = report.manifest.files.len();
+    if let Some(path) = report.tables.get(public) {
         say!("audit    {}   who stands where: never publish it", path.display());
     }
 }

@@ -12,11 +12,10 @@ use crate::print::{Talk, number, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut file = args.keys.builder(&[])?.finish_judging()?;
-    file.job.input.paths = vec![args.original.clone()];
+    let (judging, provenance) = args.keys.judging(&args.release, Some(&args.original), talk)?;
     let ask = ask(&args.utility);
-    let measured = incrowd::measure_utility(&file.job, &args.release, &ask, &Bar::new(talk))
-        .map_err(|e| file.provenance.locate(e))?;
+    let measured =
+        incrowd::measure(&judging, Some(&ask), &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
@@ -50,8 +49,12 @@ fn summary(measured: &Measurement, ask: &Ask) {
     if tally.suppressed > 0 {
         rows.push(vec!["suppressed".into(), thousands(tally.suppressed)]);
     }
-    for (name, value) in measured.metrics().into_iter().filter(|(name, _)| ask.wants(name)) {
-        rows.push(vec![name.replace('_', " "), number(value)]);
+    for (name, value) in measured.metrics().all.iter() {
+        // The sum over all columns is in --json; what is printed is the mean, as everywhere.
+        let asked = name.trim_end_matches("_per_column");
+        if let Some(value) = value.filter(|_| name != "information_loss" && ask.wants(asked)) {
+            rows.push(vec![name.replace('_', " "), number(value)]);
+        }
     }
     if let Some(entropy) = measured.utility.as_ref().and_then(|utility| utility.entropy) {
         rows.push(vec!["non uniform entropy".into(), number(entropy.share())]);

@@ -2,20 +2,17 @@
 
 use std::process::ExitCode;
 
-use incrowd::job::Job;
-use incrowd::{Checked, JoinChecked, Origin, Originals};
+use incrowd::{Checked, FromOriginal};
 
 use super::suppression_print;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::flags::judge;
 use crate::print::{Talk, groups, number, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut file = args.keys.judging(&args.release, talk)?;
-    judge(&mut file, &args.release, args.original.as_ref());
-    let checked = judged(args, &mut file.job, talk).map_err(|e| file.provenance.locate(e))?;
+    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), talk)?;
+    let checked = incrowd::verify(&judging, &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         talk.note(&format!(
             "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
@@ -23,7 +20,7 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
             thousands(*records)
         ));
     }
-    for warning in checked.joined.iter().flat_map(|joined| &joined.warnings) {
+    for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
         talk.note(warning);
     }
     if talk.json {
@@ -34,23 +31,9 @@ pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!checked.holds())))
 }
 
-/// Asks the library: a release of two tables if the flags speak of one, or if its manifest does.
-fn judged(args: &VerifyArgs, job: &mut Job, talk: Talk) -> incrowd::Result<Checked> {
-    let bar = Bar::new(talk);
-    let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
-    let values = values.filter(|_| args.keys.has("[external] values"));
-    job.external = job.external.take().filter(|external| !external.paths.is_empty());
-    let speaks = job.external.is_some() || values.is_some();
-    if !speaks && (args.original.is_none() || !incrowd::is_of_two_tables(job)?) {
-        return incrowd::verify(job, &bar);
-    }
-    let audit = job.external.as_ref().and_then(|external| external.audit.clone());
-    let originals = args.original.clone().map(|microdata| Originals { microdata, audit });
-    incrowd::verify_joined(job, values.as_deref(), originals.as_ref(), &bar)
-}
-
-fn print_joined(joined: &JoinChecked) {
-    if let Some(verification) = &joined.sensitive {
+/// What else is to be said of a publication with rules of its own or of several tables.
+fn print_rules(checked: &Checked) {
+    if let Some(verification) = &checked.on_values {
         for judgement in &verification.judgements {
             let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
             let verdict = match judgement {
@@ -64,25 +47,27 @@ fn print_joined(joined: &JoinChecked) {
             );
         }
     }
-    for failure in &joined.failures {
+    let found = checked.from_original.as_ref();
+    let failures = || checked.failures.iter().chain(found.iter().flat_map(|found| &found.failures));
+    for failure in failures() {
         say!("rule     {}   FAILS   {}", failure.rule, failure.says);
     }
-    if joined.failures.is_empty() {
+    if let (Some(rules), None) = (checked.rules, failures().next()) {
         let with =
-            if joined.with_originals { "P1 to P5, and O1 to O3 with the originals" } else { "P1 to P5" };
-        say!("rules    {with}   hold");
+            found.and_then(|found| found.rules).map(|rules| format!(", and {rules} with the originals"));
+        say!("rules    {rules}{}   hold", with.unwrap_or_default());
     }
-    if joined.loose > 0 {
-        say!("note     {} boxes are larger than the people in them need (O4)", thousands(joined.loose));
+    if let Some(loose) = found.and_then(|found| found.loose).filter(|loose| *loose > 0) {
+        say!("note     {} boxes are larger than the people in them need (O4)", thousands(loose));
     }
-    match joined.sensitive_digest_matches {
+    match checked.values_match() {
         Some(true) => say!("digest   of the sensitive values matches the manifest"),
         Some(false) => say!("digest   of the sensitive values DIFFERS from the manifest"),
         None => {}
     }
 }
 
-fn print_origin(origin: &Origin) {
+fn print_origin(origin: &FromOriginal) {
     say!("\nfor the data owner only\n");
     match origin.strangers {
         0 => say!("original every published record comes from it, no two from the same record"),
@@ -101,7 +86,8 @@ fn print_origin(origin: &Origin) {
 }
 
 pub(crate) fn print(checked: &Checked, path: &str) {
-    if checked.origin.is_some() {
+    let records = checked.from_original.as_ref().filter(|found| found.rules.is_none());
+    if records.is_some() {
         say!("may be published\n");
     }
     let verification = &checked.verification;
@@ -121,9 +107,7 @@ pub(crate) fn print(checked: &Checked, path: &str) {
             );
         }
     }
-    if let Some(joined) = &checked.joined {
-        print_joined(joined);
-    }
+    print_rules(checked);
     for column in &checked.identifiers {
         say!("verify   identifier `{column}`   FAILS   it is published");
     }
@@ -134,7 +118,7 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         }
         None => {}
     }
-    if let Some(origin) = &checked.origin {
-        print_origin(origin);
+    if let Some(found) = records {
+        print_origin(found);
     }
 }

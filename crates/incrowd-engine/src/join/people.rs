@@ -6,9 +6,8 @@ use hashbrown::HashMap;
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
 use super::identity::{Fingerprint, Key};
-use crate::Embedded;
 use crate::intern::{Cache, Interner};
-use crate::source::{Place, Records, Trouble, Worker};
+use crate::source::{Place, Records, Source, Trouble, Worker};
 
 /// How people are read.
 #[derive(Clone, Debug)]
@@ -115,11 +114,11 @@ impl Worker for PeopleWorker<'_> {
     }
 }
 
-impl Embedded {
+impl Source {
     /// Reads the records of the table with who they are about. Fails if a quasi-identifier is missing or if two records are
     /// about the same person.
     pub fn people(&self, identity: &Identity, progress: &dyn Progress) -> Result<People> {
-        let source = self.source();
+        let source = self;
         progress.step("reading", Some(source.bytes()));
         let columns = || identity.quasi.iter().chain(&identity.sensitive);
         let wanted: Vec<usize> = std::iter::once(&identity.id)

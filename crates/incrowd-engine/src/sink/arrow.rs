@@ -1,6 +1,5 @@
 //! Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep their type.
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::Rows;
+use super::{Bytes, Rows};
 
 pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
     let field = |(name, data_type): &(String, DataType)| {
@@ -67,8 +66,8 @@ pub(super) fn render<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatc
 }
 
 enum Writer {
-    Parquet(Box<ArrowWriter<File>>),
-    Arrow(Box<arrow_ipc::writer::FileWriter<BufWriter<File>>>),
+    Parquet(Box<ArrowWriter<Bytes>>),
+    Arrow(Box<arrow_ipc::writer::FileWriter<BufWriter<Bytes>>>),
 }
 
 /// A typed file under way.
@@ -83,7 +82,7 @@ fn failed(target: &Path, error: impl std::fmt::Display) -> Error {
 
 impl ArrowSink {
     pub(super) fn create(
-        file: File,
+        file: Bytes,
         target: PathBuf,
         parquet: bool,
         schema: &SchemaRef,

@@ -3,13 +3,14 @@
 mod arrow;
 mod text;
 
-use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use incrowd_core::Result;
 
+use crate::delimiter_of;
 use crate::source::Format;
 
 /// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
@@ -21,6 +22,9 @@ pub(crate) trait Rows: Sync {
     /// A cell; `None` is a null.
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]>;
 }
+
+/// Where the bytes of a table go.
+pub(crate) type Bytes = Box<dyn Write + Send>;
 
 /// Rendered rows.
 pub(crate) enum Block {
@@ -40,9 +44,7 @@ impl Renderer {
     pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
         match format {
             Format::Csv(_) => {
-                let stem = target.to_string_lossy().to_lowercase();
-                let tabs = stem.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".tsv");
-                Renderer::Text { columns: columns.len(), delimiter: if tabs { b'\t' } else { b',' } }
+                Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target) }
             }
             Format::Parquet | Format::Arrow => Renderer::Typed(arrow::schema(columns)),
         }
@@ -80,7 +82,7 @@ pub(crate) enum Sink {
 impl Sink {
     /// Starts a table: for text, the header is written.
     pub(crate) fn create(
-        file: File,
+        file: Bytes,
         target: PathBuf,
         format: Format,
         renderer: &Renderer,

@@ -1,12 +1,11 @@
 //! Delimited text, plain or compressed.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use incrowd_core::Result;
 
-use super::Rows;
+use super::{Bytes, Rows};
 use crate::pending::write_failed;
 use crate::source::Compression;
 
@@ -43,9 +42,9 @@ pub(super) fn render<R: Rows>(rows: &R, columns: usize, delimiter: u8) -> Vec<u8
 }
 
 enum Encoder {
-    Plain(File),
-    Gzip(flate2::write::GzEncoder<File>),
-    Zstd(zstd::stream::write::Encoder<'static, File>),
+    Plain(Bytes),
+    Gzip(flate2::write::GzEncoder<Bytes>),
+    Zstd(zstd::stream::write::Encoder<'static, Bytes>),
 }
 
 /// A text file under way.
@@ -56,7 +55,7 @@ pub(crate) struct TextSink {
 
 impl TextSink {
     pub(super) fn create(
-        file: File,
+        file: Bytes,
         target: PathBuf,
         compression: Compression,
         header: &[u8],
@@ -87,12 +86,12 @@ impl TextSink {
     }
 
     pub(super) fn finish(self) -> Result<()> {
-        let finished: io::Result<File> = match self.encoder {
+        let finished: io::Result<Bytes> = match self.encoder {
             Encoder::Plain(file) => Ok(file),
             Encoder::Gzip(encoder) => encoder.finish(),
             Encoder::Zstd(encoder) => encoder.finish(),
         };
-        finished.map(drop).map_err(|e| write_failed(&self.target, &e))
+        finished.and_then(|mut file| file.flush()).map_err(|e| write_failed(&self.target, &e))
     }
 }
 

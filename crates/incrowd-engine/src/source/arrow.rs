@@ -2,6 +2,8 @@
 //! the file would print it, so that what follows is the same for all formats.
 
 use std::fs::File;
+use std::io::{Cursor, Read, Seek};
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, SchemaRef};
@@ -10,7 +12,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 
 use super::work::Records;
-use super::{Column, Format, Part, unreadable};
+use super::{Batches, Column, Format, Part, unreadable};
 
 /// Records per batch when a row group is read.
 const BATCH: usize = 1 << 15;
@@ -20,6 +22,10 @@ const BATCH: usize = 1 << 15;
 pub(super) enum Typed {
     Parquet(ArrowReaderMetadata),
     Arrow { batches: usize },
+    /// An Arrow file whose bytes are in memory.
+    Bytes { bytes: Arc<[u8]>, batches: usize },
+    /// A table in memory.
+    Batches(Batches),
 }
 
 impl Typed {
@@ -27,7 +33,17 @@ impl Typed {
     pub(super) fn sections(&self) -> usize {
         match self {
             Typed::Parquet(metadata) => metadata.metadata().num_row_groups(),
-            Typed::Arrow { batches } => *batches,
+            Typed::Arrow { batches } | Typed::Bytes { batches, .. } => *batches,
+            Typed::Batches(batches) => batches.slices(),
+        }
+    }
+
+    /// The bytes of what is in memory; those of a table without a serialized form are none.
+    pub(super) fn in_memory(&self) -> Option<&[u8]> {
+        match self {
+            Typed::Parquet(_) | Typed::Arrow { .. } => None,
+            Typed::Bytes { bytes, .. } => Some(bytes),
+            Typed::Batches(_) => Some(&[]),
         }
     }
 }
@@ -54,11 +70,31 @@ pub(super) fn open(part: &Part) -> Result<(Typed, Vec<Column>)> {
             arrow_ipc::reader::FileReader::try_new(file(part)?, None).map_err(|e| damaged(part, e))?;
         (Typed::Arrow { batches: reader.num_batches() }, reader.schema())
     };
-    let column = |f: &std::sync::Arc<arrow_schema::Field>| Column {
-        name: f.name().clone(),
-        data_type: Some(f.data_type().clone()),
-    };
-    Ok((typed, schema.fields().iter().map(column).collect()))
+    Ok((typed, columns(&schema)))
+}
+
+/// Opens an Arrow file whose bytes are in memory.
+pub(super) fn open_bytes(part: &Part, bytes: &Arc<[u8]>) -> Result<(Typed, Vec<Column>)> {
+    let reader = arrow_ipc::reader::FileReader::try_new(Cursor::new(bytes.clone()), None)
+        .map_err(|e| damaged(part, e))?;
+    let columns = columns(&reader.schema());
+    Ok((Typed::Bytes { bytes: bytes.clone(), batches: reader.num_batches() }, columns))
+}
+
+/// The columns of a schema.
+pub(super) fn columns(schema: &SchemaRef) -> Vec<Column> {
+    let column =
+        |f: &Arc<arrow_schema::Field>| Column { name: f.name().clone(), data_type: Some(f.data_type().clone()) };
+    schema.fields().iter().map(column).collect()
+}
+
+/// The record batch at a position of an Arrow file, only the columns `kept`.
+fn batch_at<R: Read + Seek>(part: &Part, from: R, section: usize, kept: &[usize]) -> Result<RecordBatch> {
+    let mut reader = arrow_ipc::reader::FileReader::try_new(from, Some(kept.to_vec()))
+        .map_err(|e| damaged(part, e))?;
+    reader.set_index(section).map_err(|e| damaged(part, e))?;
+    let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
+    batch.map_err(|e| damaged(part, e))
 }
 
 /// Text columns of a batch.
@@ -100,12 +136,17 @@ pub(super) fn section<'a>(
             let batches = reader.build().map_err(|e| damaged(part, e))?;
             (Box::new(batches.map(move |batch| batch.map_err(|e| damaged(&owned, e)))), part.clone())
         }
+        Some(Typed::Batches(batches)) => {
+            let batch = batches.slice(section).project(&kept).map_err(|e| damaged(part, e));
+            (Box::new(std::iter::once(batch)), part.clone())
+        }
+        Some(Typed::Bytes { bytes, .. }) => {
+            let batch = batch_at(part, Cursor::new(bytes.clone()), section, &kept);
+            (Box::new(std::iter::once(batch)), part.clone())
+        }
         _ => {
-            let mut reader = arrow_ipc::reader::FileReader::try_new(file(part)?, Some(kept.clone()))
-                .map_err(|e| damaged(part, e))?;
-            reader.set_index(section).map_err(|e| damaged(part, e))?;
-            let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
-            (Box::new(std::iter::once(batch.map_err(|e| damaged(part, e)))), part.clone())
+            let batch = batch_at(part, file(part)?, section, &kept);
+            (Box::new(std::iter::once(batch)), part.clone())
         }
     };
     Ok(batches.map(move |batch| {

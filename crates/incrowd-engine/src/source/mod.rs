@@ -1,17 +1,20 @@
 //! Reading tables: one or several files of one format as one table, in parallel.
 
 mod arrow;
+mod batches;
 mod chunks;
 mod scan;
 mod sniff;
 mod work;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
+pub use batches::Batches;
 pub(crate) use work::{Place, Records, Trouble, Worker};
 
 /// A file format.
@@ -74,7 +77,7 @@ pub(crate) struct Column {
     pub(crate) data_type: Option<DataType>,
 }
 
-/// One file.
+/// One file, or a table in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     path: PathBuf,
@@ -89,7 +92,13 @@ pub(crate) struct Part {
     typed: Option<arrow::Typed>,
 }
 
-/// A table in one or several files.
+impl Part {
+    fn in_memory(&self) -> bool {
+        self.typed.as_ref().is_some_and(|typed| typed.in_memory().is_some())
+    }
+}
+
+/// A table in one or several files, or in memory.
 #[derive(Debug)]
 pub struct Source {
     parts: Vec<Part>,
@@ -139,6 +148,50 @@ impl Source {
         Ok(Source { parts, names, columns, digest: options.digest, careful: AtomicBool::new(false) })
     }
 
+    /// The files that paths and patterns mean.
+    pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        expand(paths)
+    }
+
+    /// A table in memory. Nothing is copied.
+    pub fn of_batches(batches: &Batches) -> Result<Source> {
+        let name = Path::new(batches.name());
+        let columns = arrow::columns(&batches.schema());
+        check_names(name, &columns)?;
+        let part = Part {
+            path: name.to_owned(),
+            format: Format::Arrow,
+            bytes: batches.bytes(),
+            delimiter: b',',
+            positions: (0..columns.len()).collect(),
+            width: columns.len(),
+            typed: Some(arrow::Typed::Batches(batches.clone())),
+        };
+        Ok(Source::of_part(part, columns, false))
+    }
+
+    /// An Arrow file whose bytes are in memory.
+    pub(crate) fn of_bytes(name: &str, bytes: &Arc<[u8]>) -> Result<Source> {
+        let mut part = Part {
+            path: PathBuf::from(name),
+            format: Format::Arrow,
+            bytes: bytes.len() as u64,
+            delimiter: b',',
+            positions: Vec::new(),
+            width: 0,
+            typed: None,
+        };
+        let (typed, columns) = arrow::open_bytes(&part, bytes)?;
+        (part.typed, part.width) = (Some(typed), columns.len());
+        part.positions = (0..columns.len()).collect();
+        Ok(Source::of_part(part, columns, true))
+    }
+
+    fn of_part(part: Part, columns: Vec<Column>, digest: bool) -> Source {
+        let names = columns.iter().map(|c| c.name.clone()).collect();
+        Source { parts: vec![part], names, columns, digest, careful: AtomicBool::new(false) }
+    }
+
     /// The column names.
     pub fn columns(&self) -> &[String] {
         &self.names
@@ -148,9 +201,9 @@ impl Source {
         &self.columns[position]
     }
 
-    /// The files, patterns replaced by what they match.
+    /// The files, patterns replaced by what they match; none of a table in memory.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().map(|part| part.path.as_path())
+        self.parts.iter().filter(|part| !part.in_memory()).map(|part| part.path.as_path())
     }
 
     /// The size of the files in bytes.

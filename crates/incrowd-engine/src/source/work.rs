@@ -110,9 +110,14 @@ impl Queue<'_> {
                     if self.within == 0
                         && let Some(hasher) = &mut self.hasher
                     {
-                        let failed = |e| unreadable(&part.path, &e);
-                        let mut file = std::fs::File::open(&part.path).map_err(failed)?;
-                        std::io::copy(&mut file, hasher).map_err(failed)?;
+                        match part.typed.as_ref().and_then(arrow::Typed::in_memory) {
+                            Some(bytes) => drop(hasher.update(bytes)),
+                            None => {
+                                let failed = |e| unreadable(&part.path, &e);
+                                let mut file = std::fs::File::open(&part.path).map_err(failed)?;
+                                std::io::copy(&mut file, hasher).map_err(failed)?;
+                            }
+                        }
                     }
                     let sections = part.typed.as_ref().map_or(0, arrow::Typed::sections);
                     self.within += 1;

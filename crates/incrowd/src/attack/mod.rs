@@ -1,7 +1,5 @@
 //! Attacking a published table: what would an adversary learn?
 
-mod anatomy;
-mod joined;
 mod private;
 mod report;
 mod skewed;
@@ -13,24 +11,19 @@ use std::path::PathBuf;
 use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
-use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
-use serde_json::Value as Json;
+use incrowd_core::{Error, Progress, Result, Value};
 
-use crate::external::is_joined;
-use crate::job::{Job, RoleName};
-use crate::setup;
-use crate::verify::{manifest_of, named, with_manifest};
-use tables::{Reading, spec_of};
+use crate::case::Case;
+use crate::job::ModelJob;
+use crate::judging::Judging;
+use tables::Reading;
 
 pub use private::Exposed;
 pub use report::{AttackReport, Attacked, LimitJudged};
 
-/// What shall be attacked, with what, and what must not be exceeded.
+/// With what a release shall be attacked, and what must not be exceeded.
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
-    /// The release as its input, the roles and hierarchies of its columns, and a population if there is one. Where it says
-    /// nothing of columns, the manifest beside the release is asked.
-    pub job: Job,
     /// A table of people with names or other details.
     pub external: Option<PathBuf>,
     /// Another release about some of the same people.
@@ -44,14 +37,13 @@ pub struct AttackRequest {
     /// How near a guess must come, by sensitive column.
     pub epsilon: Vec<(String, Epsilon)>,
     /// What an outlier is, as parameters of plain-k-anonymity; where nothing is said, the promises of the release are asked.
-    /// The original table is `job.original`.
     pub outliers: Vec<(String, Value)>,
     /// How records were withheld, if the manifest does not say: a method with its parameters.
     pub suppression: Option<(String, Vec<(String, Value)>)>,
     /// How many records the table had, where the manifest does not say.
     pub original_size: Option<u64>,
-    /// The table the release was made of, for an adversary who knows its counts.
-    pub original: Option<PathBuf>,
+    /// Whether the adversary knows the counts of the original's sensitive values, though not whose they are.
+    pub counts_known: bool,
 }
 
 /// A number that must not be exceeded.
@@ -65,80 +57,78 @@ pub struct Limit {
     pub most: f64,
 }
 
-/// Runs the attacks that apply to the release.
-pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
-    let [path] = request.job.input.paths.as_slice() else {
-        return Err(Error::job("attack takes exactly one release").help("incrowd attack release.csv"));
-    };
+/// Attacks that are about sensitive values and look at groups of the release alone.
+const ABOUT_VALUES: [&str; 6] =
+    ["homogeneity", "skewness", "proximity", "similarity", "confidence", "eligibility"];
+
+/// Runs the attacks that apply to the release. What the adversary may have beside it is in the judging (a population, the
+/// original) and in the request.
+pub fn attack(judging: &Judging, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
+    attack_case(&Case::open(judging)?, request, progress)
+}
+
+pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
     let chosen = chosen(request)?;
-    let manifest = manifest_of(path, &request.job)?;
-    let job = match &manifest {
-        Some(manifest) => with_manifest(&request.job, manifest)?,
-        None => request.job.clone(),
-    };
-    let (quasi, sensitive) = (named(&job, RoleName::Quasi), named(&job, RoleName::Sensitive));
-    if quasi.is_empty() {
-        return Err(Error::job("which columns are quasi-identifiers?")
-            .help("use --quasi age,sex,zip, or --job with a job file; a manifest beside the release is read by itself"));
-    }
-    let joins = job.population.is_some()
-        || request.external.is_some()
-        || request.second.is_some()
-        || !job.original.is_empty();
-    if let (true, Some(manifest)) = (joins, &manifest) {
-        has_hierarchies(&job, manifest)?;
-    }
-    let epsilon = epsilon(request, &sensitive)?;
-    let reading = Reading { job: &job, progress };
-    if let Some(manifest) = manifest.as_ref().filter(|manifest| is_joined(manifest)) {
-        let quasi = (quasi.as_slice(), sensitive.as_slice());
-        return joined::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
-    }
-    if let Some(manifest) = manifest.as_ref().filter(|manifest| crate::anatomy::is_anatomy(manifest)) {
-        let quasi = (quasi.as_slice(), sensitive.as_slice());
-        return anatomy::attack(request, &reading, path, manifest, quasi, epsilon, &chosen);
-    }
-    let release = reading.release(path, &quasi, &sensitive, manifest.is_some())?;
-    let specs: Vec<ColumnSpec> = quasi.iter().map(|name| spec_of(&job, name)).collect();
-    let population = job
-        .population
-        .as_ref()
-        .map(|population| reading.table(&population.paths, "population", &quasi, &sensitive))
-        .transpose()
-        .map_err(|e| e.at("population.path"))?;
-    let external = request
-        .external
-        .as_ref()
-        .map(|path| reading.table(std::slice::from_ref(path), "external table", &quasi, &[]))
-        .transpose()?;
-    let second = request.second.as_ref().map(|path| reading.second(path, &quasi, &sensitive)).transpose()?;
-
-    let settings = outlier_settings(&job, request, &sensitive)?;
+    case.reading.need_quasi()?;
+    let judging = &case.judging;
+    let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
     let wanted = chosen.iter().any(|(card, _)| card.needs.contains("--original"));
-    let original = (wanted && !job.original.is_empty() && !settings.is_empty())
-        .then(|| setup::original(&job, &quasi, &sensitive, progress))
-        .transpose()?;
+    let original = judging.original.as_ref().filter(|_| wanted && !settings.is_empty());
+    let joins = judging.population.is_some() || request.external.is_some() || request.second.is_some();
+    if joins || original.is_some() {
+        case.need_hierarchies()?;
+    }
+    let epsilon = epsilon(request, &case.reading.sensitive_names())?;
+    let views = case.publication.views(case, progress)?;
+    if views.people.records() == 0 {
+        return Err(Error::input("the release has no records"));
+    }
+    let tables = Reading { case, progress };
+    // Sensitive values of a population say something only where people and values stand in one table.
+    let also = if views.values.is_none() { case.reading.sensitive_names() } else { Vec::new() };
+    let population = judging.population.as_ref().map(|p| tables.table(&p.paths, "population", &also));
+    let population = population.transpose().map_err(|e| e.at("population.path"))?;
+    let external = request.external.as_ref();
+    let external = external.map(|path| tables.table(std::slice::from_ref(path), "external table", &[]));
+    let external = external.transpose()?;
+    let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
+    let original = original.map(|original| {
+        case.reading.encode_original(case.reading.fold_original(original, progress)?)
+    });
+    let original = original.transpose()?;
 
-    let mut scene = Scene::new(Published::new(&release, &specs), &job.input.missing);
-    scene.set_population(population.as_ref().map(|other| &other.table));
-    scene.external = external.as_ref().map(|other| External { table: &other.table, further: other.further });
-    scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
+    let missing = &case.reading.missing;
+    let mut on_people = Scene::new(Published::new(&views.people, &views.quasi), missing);
+    on_people.set_population(population.as_ref().map(|other| &other.table));
+    on_people.external =
+        external.as_ref().map(|other| External { table: &other.table, further: other.further });
+    on_people.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
+    on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
+    case.publication.inform(case, &views, &mut on_people);
+    let on_values = views.values.as_ref();
+    let mut on_values = on_values.map(|(table, specs)| Scene::new(Published::new(table, specs), missing));
+    let scene = on_values.as_mut().unwrap_or(&mut on_people);
     scene.epsilon = epsilon;
-    scene.original = original.as_ref().map(|data| (data, settings.as_slice()));
-    scene.kinds = sensitive.iter().map(|name| spec_of(&job, name).kind).collect();
-    scene.categories = sensitive.iter().map(|name| job.column(name)?.categories.clone()).collect();
-    scene.skewed = skewed::skewed(request, &job, manifest.as_ref(), &sensitive, progress)?;
+    scene.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();
+    scene.categories = case.reading.sensitive.iter().map(|(_, spec)| spec.categories.clone()).collect();
+    scene.skewed = skewed::skewed(case, request, progress)?;
+
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);
-        let answer = (card.run)(&scene, threshold, progress)?;
+        let scene = on_values.as_ref().filter(|_| ABOUT_VALUES.contains(&card.name));
+        let mut answer = (card.run)(scene.unwrap_or(&on_people), threshold, progress)?;
+        if scene.is_some() {
+            // The groups of the report are those of the people.
+            answer.findings.iter_mut().for_each(|finding| finding.by_group.clear());
+        }
         attacked.extend(answer.findings.into_iter().map(|finding| judged(request, card, finding)));
         skipped.extend(answer.skipped);
     }
     limits_were_asked(request, &attacked, &skipped)?;
-    let groups = scene.release.groups.clone();
-    let quasi = quasi.len();
-    Ok(AttackReport { attacked, skipped, release, groups, quasi })
+    let (groups, quasi) = (on_people.release.groups.clone(), views.quasi.len());
+    drop((on_people, on_values));
+    Ok(AttackReport { attacked, skipped, release: views.people, groups, quasi })
 }
 
 /// A limit on an attack that was not run would hold without having been looked at.
@@ -155,11 +145,11 @@ fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[
 }
 
 /// What an outlier is: what the request says, else what the promises of the release say.
-fn outlier_settings(job: &Job, request: &AttackRequest, sensitive: &[&str]) -> Result<Vec<Settings>> {
+fn outlier_settings(models: &[ModelJob], request: &AttackRequest, sensitive: &[&str]) -> Result<Vec<Settings>> {
     let stated = request.outliers.iter().cloned();
     let given: Vec<(&str, Vec<(String, Value)>)> = if request.outliers.is_empty() {
         let knows = |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));
-        let models = job.models.iter().filter(|model| knows(&model.name));
+        let models = models.iter().filter(|model| knows(&model.name));
         models.map(|model| (model.name.as_str(), model.params.clone())).collect()
     } else {
         vec![("plain-k-anonymity", stated.chain([("k".to_owned(), Value::Integer(1))]).collect())]
@@ -167,19 +157,6 @@ fn outlier_settings(job: &Job, request: &AttackRequest, sensitive: &[&str]) -> R
     let promises = given.into_iter().map(|(name, params)| Promise::about(name, params, sensitive));
     let promises = promises.collect::<Result<Vec<_>>>()?;
     Ok(promises.iter().filter_map(|promise| promise.model.outlier_settings().cloned()).collect())
-}
-
-/// Labels of a hierarchy mean nothing without it: a join would find nobody under them.
-fn has_hierarchies(job: &Job, manifest: &Json) -> Result<()> {
-    for name in named(job, RoleName::Quasi) {
-        let made_with = manifest["job"]["columns"][name]["hierarchy"].as_str();
-        if let Some(hierarchy) = made_with.filter(|_| spec_of(job, name).hierarchy.is_none()) {
-            let error = Error::job(format!("column `{name}` was generalized with a hierarchy ({hierarchy})"));
-            return Err(error
-                .help("use --job with the job file the release was made with, or --quasi and --hierarchy"));
-        }
-    }
-    Ok(())
 }
 
 /// The attacks to run, each with its threshold.

@@ -17,12 +17,11 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use incrowd_core::metric::METRICS;
-use incrowd_core::model::Need;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::Engine;
 
+use crate::checked::{CheckedJob, need_population, promises};
 use crate::job::{CompareJob, Job};
-use crate::setup::{self, Setup};
+use crate::reading::open_input;
 
 pub use choose::{CHOICE, ChoiceCard};
 use results::Log;
@@ -61,35 +60,33 @@ pub fn compare(
     }
     let sweep = job.compare.clone().unwrap_or_default();
     let loss = loss_of(&sweep)?;
-    let mut engine = setup::open(&job.input)?;
+    let source = open_input(&job.input)?;
     let plans = sweep::plans(job, &sweep)?;
     // What is wrong with every configuration is wrong with the job.
-    let mut setups = plans.iter().map(|plan| Setup::new(&plan.job, engine.columns()));
-    let setup = match setups.find(Result::is_ok) {
+    let mut setups = plans.iter().map(|plan| CheckedJob::new(&plan.job, source.columns()));
+    let checked = match setups.find(Result::is_ok) {
         Some(sound) => sound?,
-        None => Setup::new(&plans[0].job, engine.columns())?,
+        None => CheckedJob::new(&plans[0].job, source.columns())?,
     };
     drop(setups);
     let mut log =
-        Log::open(&request.dir, job, &plans, &engine.files().map(PathBuf::from).collect::<Vec<_>>())?;
-    let mut spec = setup.fold_spec();
-    spec.replay = false;
-    let folded = engine.fold(&spec, progress)?;
+        Log::open(&request.dir, job, &plans, &source.files().map(PathBuf::from).collect::<Vec<_>>())?;
+    let folded = source.fold(&checked.fold_spec(), progress)?;
     // Values that do not fit are told with their place now, once for all.
-    let records = setup.encode(folded.clone(), &engine)?.records();
+    let locate = |name: &str, text: &str| source.locate(name, text).ok().flatten();
+    let records = checked.encode(folded.clone(), &locate)?.records();
+    let reading = checked.reading();
     let needs = |plan: &sweep::Plan| {
-        let promises =
-            setup::promises(&plan.job, &setup.schema.sensitive().map(|(n, _)| n).collect::<Vec<_>>());
-        promises.is_ok_and(|all| all.iter().any(|p| p.model.card().needs.contains(&Need::Population)))
+        let all = promises(&plan.job.models, job.population.is_some(), &reading.sensitive_names());
+        all.is_ok_and(|all| need_population(&all))
     };
-    let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
     let people = match (&job.population, plans.iter().any(needs)) {
-        (Some(people), true) => Some(setup::fold_people(job, &people.paths, &quasi, progress)?),
+        (Some(people), true) => Some(reading.fold_population(&people.paths, progress)?),
         _ => None,
     };
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if request.threads == 0 { cores() } else { request.threads };
-    let table = Table { folded, columns: engine.columns().to_vec(), population: people };
+    let table = Table { folded, columns: source.columns().to_vec(), population: people };
     let todo: Vec<usize> = (0..plans.len()).filter(|&i| !log.has(i)).collect();
     let before = plans.len() - todo.len();
     let failed = |e| Error::resources(format!("cannot make the directory `{}`: {e}", request.dir.display()));

@@ -9,7 +9,6 @@ use incrowd_core::{Error, Param, ParamKind, Result, Value};
 use incrowd_recode::ALGORITHMS;
 
 use crate::job::{AlgorithmJob, CompareJob, Job, ModelJob, RoleName};
-use crate::verify::named;
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -50,7 +49,8 @@ pub(super) fn plans(job: &Job, sweep: &CompareJob) -> Result<Vec<Plan>> {
         true => vec![job.algorithm.suppression_limit],
         false => sweep.suppression_limits.clone(),
     };
-    let sensitive = named(job, RoleName::Sensitive);
+    let roles = job.roles();
+    let sensitive = roles.named(RoleName::Sensitive);
     let mut plans: Vec<Plan> = Vec::new();
     for method in &algorithms {
         for set in &sets {

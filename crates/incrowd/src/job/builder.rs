@@ -79,7 +79,9 @@ impl JobBuilder {
         let name = path.display().to_string();
         let text = files::read_text(path)
             .map_err(|why| Error::job(format!("job file `{name}` cannot be read: {why}")))?;
-        JobBuilder::parse(&name, &text, path.parent().unwrap_or(Path::new("")))
+        let mut builder = JobBuilder::parse(&name, &text, path.parent().unwrap_or(Path::new("")))?;
+        builder.job.file = Some(path.to_owned());
+        Ok(builder)
     }
 
     /// Starts from the text of a job file.
@@ -120,11 +122,6 @@ impl JobBuilder {
             Some(key) if !words.is_empty() => self.flag(key, &key.flags[0], &words),
             _ => Ok(()),
         }
-    }
-
-    /// Adds a remark.
-    pub fn note(&mut self, text: impl Into<String>) {
-        self.notes.push(text.into());
     }
 
     fn document(&mut self, document: &Node, base: &Path) -> Read<()> {

@@ -25,8 +25,8 @@ pub use provenance::{JobError, Origin, Place, Provenance};
 use std::path::PathBuf;
 
 pub use incrowd_core::{Categories, Publish};
-use incrowd_core::{ColumnSpec, Value};
-pub use incrowd_engine::Order;
+use incrowd_core::{ColumnSpec, HierarchySpec, Value};
+pub use incrowd_engine::{Batches, Order};
 pub use incrowd_recode::suppress::Suppressed;
 
 /// Everything a job file can say.
@@ -44,17 +44,86 @@ pub struct Job {
     pub algorithm: AlgorithmJob,
     /// The people the table is a sample of, for models and attacks that ask.
     pub population: Option<PopulationJob>,
-    /// The table a release to be judged was made from, for models and attacks about outliers. Making a release needs none.
-    pub original: Vec<PathBuf>,
     /// People of another table who stand beside those of the table: the release is then k-join-anonymous.
     pub external: Option<ExternalJob>,
     /// What is withheld before anything else, because a sensitive value is too frequent.
     pub suppression: Option<SuppressionJob>,
     /// What a comparison sweeps. Making a release needs none.
     pub compare: Option<CompareJob>,
+    /// The file the job was read from, if it was: no output may take its place.
+    pub file: Option<PathBuf>,
 }
 
 impl Job {
+    /// A job about the table in this file.
+    pub fn of_file(path: impl Into<PathBuf>) -> Job {
+        let mut job = Job::default();
+        job.input.paths = vec![path.into()];
+        job
+    }
+
+    /// A job about a table in memory.
+    pub fn of_batches(table: Batches) -> Job {
+        let mut job = Job::default();
+        job.input.memory = Some(table);
+        job
+    }
+
+    /// The job with these columns as quasi-identifiers.
+    #[must_use]
+    pub fn quasi<'a>(self, columns: impl IntoIterator<Item = &'a str>) -> Job {
+        self.with_role(columns, RoleName::Quasi)
+    }
+
+    /// The job with these columns as sensitive ones.
+    #[must_use]
+    pub fn sensitive<'a>(self, columns: impl IntoIterator<Item = &'a str>) -> Job {
+        self.with_role(columns, RoleName::Sensitive)
+    }
+
+    /// The job with these columns in a role.
+    #[must_use]
+    pub fn with_role<'a>(mut self, columns: impl IntoIterator<Item = &'a str>, role: RoleName) -> Job {
+        columns.into_iter().for_each(|column| self.set_role(column, role));
+        self
+    }
+
+    /// The job with a hierarchy for a column.
+    #[must_use]
+    pub fn hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Job {
+        self.column_mut(column).spec.hierarchy = Some(hierarchy);
+        self
+    }
+
+    /// The job that promises k-anonymity too.
+    #[must_use]
+    pub fn k(self, k: u32) -> Job {
+        self.model("k-anonymity", [("k", Value::Integer(i64::from(k)))])
+    }
+
+    /// The job that promises a model too.
+    #[must_use]
+    pub fn model<'a>(mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) -> Job {
+        self.promise(name, params);
+        self
+    }
+
+    /// The job with its release in this file.
+    #[must_use]
+    pub fn output(mut self, path: impl Into<PathBuf>) -> Job {
+        self.write_to(path);
+        self
+    }
+
+    /// The roles of the columns and how missing values are read.
+    pub fn roles(&self) -> Roles {
+        Roles {
+            columns: self.columns.clone(),
+            missing: self.input.missing.clone(),
+            on_missing: self.input.on_missing,
+        }
+    }
+
     /// The column of that name, added as one to [drop](RoleName::Drop) if the job does not name it yet.
     pub fn column_mut(&mut self, name: &str) -> &mut ColumnJob {
         let at = self.columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
@@ -92,11 +161,66 @@ impl Job {
     }
 }
 
+/// A table and how it is read: files, or batches in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The files, which may be patterns.
+    pub paths: Vec<PathBuf>,
+    /// The table itself, if it is in memory.
+    pub memory: Option<Batches>,
+    /// What separates the cells of a csv file, if that is not to be guessed.
+    pub delimiter: Option<u8>,
+    /// `csv`, `parquet` or `arrow`, if that is not to be told from the file's name.
+    pub format: Option<String>,
+}
+
+impl Table {
+    /// The table in one file.
+    pub fn file(path: impl Into<PathBuf>) -> Table {
+        Table { paths: vec![path.into()], ..Table::default() }
+    }
+
+    /// A table in memory.
+    pub fn in_memory(table: Batches) -> Table {
+        Table { memory: Some(table), ..Table::default() }
+    }
+}
+
+/// The roles of columns, and how missing values are read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roles {
+    /// The columns that were named, in the order written.
+    pub columns: Vec<(String, ColumnJob)>,
+    /// The texts that count as missing.
+    pub missing: Vec<String>,
+    /// What becomes of records with a missing value.
+    pub on_missing: OnMissing,
+}
+
+impl Roles {
+    /// The column of that name, if it is named.
+    pub fn column(&self, name: &str) -> Option<&ColumnJob> {
+        self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
+    }
+
+    /// The names of the columns in a role.
+    pub fn named(&self, role: RoleName) -> Vec<&str> {
+        self.columns.iter().filter(|(_, c)| c.role == role).map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+/// The word for a meaning in a list of words.
+pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'static str {
+    words.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| word)
+}
+
 /// The table `[input]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// The files, which may be patterns such as `part-*.csv`. Empty if the job leaves them to the command line.
     pub paths: Vec<PathBuf>,
+    /// The table itself, if it is in memory and not in files.
+    pub memory: Option<Batches>,
     /// The texts that count as missing.
     pub missing: Vec<String>,
     /// What becomes of records with a missing value.
@@ -109,10 +233,29 @@ pub struct Input {
     pub format: Option<String>,
 }
 
+impl Input {
+    /// The table without what is said of its missing values.
+    pub fn table(&self) -> Table {
+        Table {
+            paths: self.paths.clone(),
+            memory: self.memory.clone(),
+            delimiter: self.delimiter,
+            format: self.format.clone(),
+        }
+    }
+
+    /// What the table is called in a report.
+    pub(crate) fn name(&self) -> Option<String> {
+        let memory = self.memory.as_ref().map(|batches| batches.name().to_owned());
+        memory.or_else(|| self.paths.first().map(|path| crate::manifest::file_name(path)))
+    }
+}
+
 impl Default for Input {
     fn default() -> Self {
         Input {
             paths: Vec::new(),
+            memory: None,
             missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
             on_missing: OnMissing::default(),
             default_role: DefaultRole::default(),

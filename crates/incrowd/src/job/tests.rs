@@ -91,7 +91,7 @@ suppression_limit = 0.0
         compare: None,
         algorithm: AlgorithmJob::default(),
         external: None,
-        original: Vec::new(),
+        file: Some(path.clone()),
         suppression: None,
         population: None,
     };
@@ -143,6 +143,7 @@ fn every_other_key_means_what_it_says() {
             default_role: DefaultRole::Passthrough,
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
+            memory: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));

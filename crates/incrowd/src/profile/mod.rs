@@ -16,11 +16,10 @@ pub use seen::ValueKind;
 use incrowd_audit::risk::population::{self, Population, Sampling};
 use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search};
 use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
-use incrowd_engine::Engine;
 use rayon::prelude::*;
 
 use crate::job::{Input, RoleName};
-use crate::setup;
+use crate::reading::open_input;
 use seen::Seen;
 
 /// What to look at.
@@ -166,7 +165,7 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         return Err(Error::job("a set of columns has at least one column"));
     }
     risk::needed(options.share, 1)?;
-    let engine = setup::open(&options.input)?;
+    let engine = open_input(&options.input)?;
     let names = if options.columns.is_empty() { engine.columns().to_vec() } else { options.columns.clone() };
     let position = |name: &String| {
         let known = names.iter().position(|n| n == name);

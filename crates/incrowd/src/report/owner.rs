@@ -1,20 +1,18 @@
 //! What goes onto the data owner's page.
 
 use incrowd_audit::attack::{Card, Finding, Published, Scene};
-use incrowd_core::{ColumnSpec, Folded, Progress, Result};
+use incrowd_core::{Folded, Progress, Result};
 use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
 
 use super::public::{beside_original, of_finding, signs, title};
 use super::settings::commands;
-use super::{Found, shapes};
-use crate::job::RoleName;
-use crate::verify::named;
+use super::{Findings, shapes};
+use crate::audience::Fact;
 
 /// The attacks that say the same of an original as of a release.
 const BEFORE: [&str; 2] = ["prosecutor", "homogeneity"];
 
-pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner> {
-    let content = found.content();
+pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> {
     let after: Vec<&Finding> = found.attacks.attacked.iter().map(|attacked| &attacked.finding).collect();
     let (mut risks, mut groups, mut unique, mut records) = (Vec::new(), 0, 0, 0);
     if let Some(original) = &found.kept.original {
@@ -29,19 +27,19 @@ pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner>
     let sizes = found.attacks.group_sizes();
     let alone = sizes.iter().filter(|size| **size == 1).count() as u64;
     let utility = found.measured.as_ref().and_then(|measured| measured.utility.as_ref());
-    let counts = content["records"].as_object().into_iter().flatten();
-    let mut counts: Vec<(String, u64)> =
-        counts.filter_map(|(name, n)| Some((name.replace('_', " "), n.as_u64()?))).collect();
-    if let Some(measured) = found.measured.as_ref().filter(|_| content["records"]["suppressed"].is_null()) {
+    let records_told = found.manifest().map(|manifest| manifest.records);
+    let mut counts: Vec<(String, u64)> = records_told.map(|records| records.told()).unwrap_or_default();
+    let suppressed = records_told.and_then(|records| records.suppressed);
+    if let Some(measured) = found.measured.as_ref().filter(|_| suppressed.is_none()) {
         counts.push(("not in the release although in the original".into(), measured.tally.suppressed));
     }
     let missing = found.kept.original.as_ref().map_or_else(Vec::new, |original| {
         let columns = original.columns.iter().map(|c| c.name.clone()).zip(original.missing.iter().copied());
         columns.filter(|(_, records)| *records > 0).collect()
     });
-    let cost = found.withheld_in_secret().then(|| {
-        let scores =
-            found.measured.iter().flat_map(|m| m.metrics()).map(|(n, v)| (n.to_owned(), v)).collect();
+    let cost = (!found.may_be_public(Fact::MeasuredOverTheTable)).then(|| {
+        let scores = found.measured.iter().flat_map(|m| m.metrics().all.0);
+        let scores = scores.filter_map(|(name, value)| Some((name, value?))).collect();
         beside_original(utility, scores, Vec::new())
     });
     let exposed = found.attacks.attacked.iter().filter(|a| !a.finding.by_group.is_empty()).map(|attacked| {
@@ -95,14 +93,12 @@ pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner>
 
 /// Attacks the original as if it were published as it is, and says how large its groups are.
 fn attacked(
-    found: &Found<'_>,
+    found: &Findings,
     original: &Folded,
     progress: &dyn Progress,
 ) -> Result<(Vec<Finding>, Vec<u64>)> {
-    let quasi = named(&found.job, RoleName::Quasi);
-    let specs: Vec<ColumnSpec> =
-        quasi.iter().map(|name| found.job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect();
-    let scene = Scene::new(Published::new(original, &specs), &found.job.input.missing);
+    let specs = found.case.reading.quasi_specs();
+    let scene = Scene::new(Published::new(original, &specs), &found.case.reading.missing);
     let mut findings = Vec::new();
     for name in BEFORE {
         let card = Card::find(name)?;

@@ -6,16 +6,13 @@ use incrowd_core::model::MODELS;
 use incrowd_report::{
     Association, Attack, ColumnCost, Cost, Learned, Loss, Outcome, Promise, Public, Queries, Score, SizeBin,
 };
-use serde_json::Value as Json;
 
 use super::settings::{commands, settings, suppressed};
-use super::{Found, about_metric, first_sentence, shapes};
-use crate::job::RoleName;
+use super::{Findings, about_metric, first_sentence, shapes};
+use crate::audience::Fact;
 use crate::utility_report::Utility;
-use crate::verify::named;
 
-pub(super) fn public(found: &Found<'_>) -> Public {
-    let content = found.content();
+pub(super) fn public(found: &Findings) -> Public {
     let verification = &found.checked.verification;
     let promises = verification.judgements.iter().map(|j| {
         let card = MODELS.iter().find(|card| card.name == j.name);
@@ -42,19 +39,18 @@ pub(super) fn public(found: &Found<'_>) -> Public {
     }
     faults
         .extend(found.checked.identifiers.iter().map(|name| format!("The identifier `{name}` is published")));
-    for failure in found.checked.joined.iter().flat_map(|joined| &joined.failures) {
+    let own = found.checked.from_original.iter().flat_map(|found| &found.failures);
+    for failure in found.checked.failures.iter().chain(own) {
         faults.push(format!("Rule {} is broken: {}", failure.rule, failure.says));
     }
     let skipped = |s: &incrowd_audit::attack::Skipped| {
         let name = s.column.as_ref().map_or_else(|| s.attack.to_owned(), |c| format!("{} of {c}", s.attack));
         (name, s.why.clone())
     };
-    let counts = content["records"].as_object().into_iter().flatten();
-    let counts = counts.filter_map(|(name, n)| Some((name.replace('_', " "), n.as_u64()?)));
-    let beside =
-        found.measured.as_ref().and_then(|m| m.utility.as_ref()).filter(|_| !found.withheld_in_secret());
+    let told = found.may_be_public(Fact::MeasuredOverTheTable);
+    let beside = found.measured.as_ref().and_then(|m| m.utility.as_ref()).filter(|_| told);
     let mut left_out = Vec::new();
-    if found.measured.is_some() && found.withheld_in_secret() {
+    if found.measured.is_some() && !told {
         left_out.push(
             "Records were withheld, and how many is not told: whatever is measured beside the original would tell it, and \
              stands on the data owner's page."
@@ -69,19 +65,19 @@ pub(super) fn public(found: &Found<'_>) -> Public {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
         faults,
-        stamp: content["test"].as_str().map(str::to_owned),
+        stamp: found.manifest().and_then(|manifest| manifest.test.clone()),
         records: verification.records,
         groups: verification.groups,
         promises: promises.collect(),
-        counts: counts.collect(),
-        suppressed: suppressed(found.manifest.as_ref()),
+        counts: found.manifest().map(|manifest| manifest.records.told()).unwrap_or_default(),
+        suppressed: suppressed(found.manifest()),
         sizes: sizes(found.attacks.group_sizes()),
         attacks: found.attacks.of(false).map(|attacked| of_finding(&attacked.finding)).collect(),
         not_run: found.attacks.skipped.iter().map(skipped).collect(),
-        cost: cost(found, &content, beside),
+        cost: cost(found, beside),
         shapes: published_shapes(found),
         left_out,
-        settings: settings(&content, &found.job),
+        settings: settings(found),
         digest: found.checked.digest.clone(),
         digest_matches: found.checked.digest_matches,
         commands: commands(found, false),
@@ -161,23 +157,20 @@ fn sizes(of_groups: &[u64]) -> Vec<SizeBin> {
 }
 
 /// The manifest's scores, and what was measured beside the original where that may be told.
-fn cost(found: &Found<'_>, content: &Json, beside: Option<&Utility>) -> Cost {
-    let stated = content["metrics"].as_object().into_iter().flatten();
-    let mut scores: Vec<(String, f64)> = stated.filter_map(|(n, v)| Some((n.clone(), v.as_f64()?))).collect();
-    if let (true, Some(measured)) = (scores.is_empty() && !found.withheld_in_secret(), &found.measured) {
-        scores = measured.metrics().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+fn cost(found: &Findings, beside: Option<&Utility>) -> Cost {
+    let stated = found.manifest().map(|manifest| manifest.metrics.clone()).unwrap_or_default();
+    let told = found.may_be_public(Fact::MeasuredOverTheTable);
+    let mut all = stated.all.0;
+    if let (true, Some(measured)) = (all.is_empty() && told, &found.measured) {
+        all = measured.metrics().all.0;
     }
+    let mut scores: Vec<(String, f64)> = all.into_iter().filter_map(|(n, v)| Some((n, v?))).collect();
     scores.retain(|(name, _)| !about_metric(name).is_empty());
-    let by_column = content["metrics"]["ncp_by_column"].as_object().into_iter().flatten();
-    let by_column = by_column.filter_map(|(name, ncp)| {
-        Some(ColumnCost {
-            name: name.clone(),
-            role: "quasi-identifier".into(),
-            ncp: ncp.as_f64()?,
-            beside: None,
-        })
-    });
-    let columns: Vec<ColumnCost> = by_column.collect();
+    let role = || "quasi-identifier".to_owned();
+    let by_column = stated.ncp_by_column.0.into_iter();
+    let columns: Vec<ColumnCost> = by_column
+        .filter_map(|(name, ncp)| Some(ColumnCost { name, role: role(), ncp: ncp?, beside: None }))
+        .collect();
     beside_original(beside, scores, columns)
 }
 
@@ -248,12 +241,10 @@ fn column(c: &ColumnUtility) -> ColumnCost {
 }
 
 /// The columns of the release as it stands there.
-fn published_shapes(found: &Found<'_>) -> Vec<incrowd_report::Shape> {
+fn published_shapes(found: &Findings) -> Vec<incrowd_report::Shape> {
     let (release, quasi) = found.attacks.published();
-    let known = |name: &str| {
-        let of = |role| named(&found.job, role).contains(&name);
-        of(RoleName::Quasi) || of(RoleName::Sensitive)
-    };
+    let names = found.case.reading.names();
+    let known = |name: &str| names.iter().any(|known| known == name);
     // Labels that link two tables are no column of the original.
     let columns = (0..release.columns.len()).filter(|&c| known(&release.columns[c].name));
     let role = |c: usize| if c < quasi { "quasi-identifier" } else { "sensitive" };

@@ -1,123 +1,98 @@
 //! How a release was made and how to check it, in words.
 
-use serde_json::Value as Json;
-
-use super::Found;
-use crate::job::{Job, RoleName};
-use crate::setup;
-use crate::verify::named;
+use super::Findings;
+use crate::checked::about_outliers;
+use crate::manifest::Manifest;
 
 /// What was suppressed, as far as the manifest tells.
-pub(super) fn suppressed(manifest: Option<&Json>) -> Vec<String> {
+pub(super) fn suppressed(manifest: Option<&Manifest>) -> Vec<String> {
     let Some(manifest) = manifest else {
         return vec![
             "There is no manifest beside the release, so it is not known what was suppressed.".to_owned(),
         ];
     };
     let mut lines = Vec::new();
-    let records = &manifest["records"];
-    let job = &manifest["job"];
-    if manifest["suppression"].is_object() {
-        let of = |key: &str| word(&manifest["suppression"][key]);
+    if let Some(step) = &manifest.suppression {
         lines.push(format!(
             "Where a value of {} was too frequent, records were withheld before anything else ({}, l = {}).",
-            of("on"),
-            of("name"),
-            of("l")
+            step.on,
+            step.name,
+            step.count("l").unwrap_or(0)
         ));
     }
-    match records["suppressed"].as_u64() {
+    match manifest.records.suppressed {
         Some(0) => lines.push("No record was suppressed to keep the promises.".to_owned()),
         Some(_) => {
-            let limit = job["suppression_limit"].as_f64().unwrap_or(0.0);
-            let way = match job["suppressed"].as_str() {
-                Some("star") => "are published with * in every quasi-identifier",
+            let limit = manifest.job.suppression_limit;
+            let way = match manifest.job.suppressed.as_str() {
+                "star" => "are published with * in every quasi-identifier",
                 _ => "are not in the release",
             };
             lines.push(format!(
                 "The suppressed records {way}; the limit was {limit} of the records. Which they are is told nowhere."
             ));
         }
-        None if manifest["suppression"].is_object() => {
+        None if manifest.suppression.is_some() => {
             lines.push("How many records that were is not told: it would tell about the values.".to_owned());
         }
         None => {}
     }
-    if records["dropped_missing"].as_u64().is_some_and(|n| n > 0) {
+    if manifest.records.dropped_missing.is_some_and(|n| n > 0) {
         lines.push("Records with a missing value in a column that matters were left out.".to_owned());
     }
     lines
 }
 
 /// How the release was made.
-pub(super) fn settings(content: &Json, job: &Job) -> Vec<(String, String)> {
-    let mut settings = Vec::new();
-    if let Some(name) = content["algorithm"]["name"].as_str() {
-        settings.push(("algorithm".to_owned(), name.to_owned()));
-    }
-    for (name, value) in content["algorithm"].as_object().into_iter().flatten() {
-        if name != "name" && !value.is_object() && !word(value).is_empty() {
-            settings.push((name.replace('_', " "), word(value)));
+pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
+    let Some(manifest) = found.manifest() else {
+        let reading = &found.case.reading;
+        let named = [("quasi-identifiers", reading.quasi_names()), ("sensitive columns", reading.sensitive_names())];
+        let word = |columns: Vec<&str>| if columns.is_empty() { "none".into() } else { columns.join(", ") };
+        return named.into_iter().map(|(name, columns)| (name.to_owned(), word(columns))).collect();
+    };
+    let mut settings = vec![("algorithm".to_owned(), manifest.algorithm.name.clone())];
+    for (name, value) in manifest.algorithm.params.iter() {
+        let word = value.0.to_string();
+        if !word.is_empty() {
+            settings.push((name.replace('_', " "), word));
         }
     }
-    if let Some(levels) = content["algorithm"]["levels"].as_object() {
-        let levels: Vec<String> = levels.iter().map(|(c, level)| format!("{c} {}", word(level))).collect();
+    if let Some(levels) = &manifest.algorithm.levels {
+        let levels: Vec<String> = levels.iter().map(|(column, level)| format!("{column} {level}")).collect();
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
-    for key in ["on_missing", "suppression_limit", "suppressed", "order"] {
-        if !content["job"][key].is_null() {
-            settings.push((key.replace('_', " "), word(&content["job"][key])));
-        }
-    }
-    match content["job"]["columns"].as_object() {
-        Some(columns) => {
-            for (name, column) in columns.iter().take(300) {
-                let mut parts = vec![word(&column["role"])];
-                for key in ["kind", "hierarchy", "labels", "weight", "publish_sa"] {
-                    if !column[key].is_null() {
-                        parts.push(format!("{} {}", key.replace('_', " "), word(&column[key])));
-                    }
-                }
-                settings.push((format!("column {name}"), parts.join(", ")));
-            }
-        }
-        None => {
-            for (name, role) in
-                [("quasi-identifiers", RoleName::Quasi), ("sensitive columns", RoleName::Sensitive)]
-            {
-                let columns = named(job, role).join(", ");
-                settings.push((name.to_owned(), if columns.is_empty() { "none".into() } else { columns }));
-            }
-        }
+    let job = &manifest.job;
+    settings.push(("on missing".to_owned(), job.on_missing.clone()));
+    settings.push(("suppression limit".to_owned(), format!("{:?}", job.suppression_limit)));
+    settings.push(("suppressed".to_owned(), job.suppressed.clone()));
+    settings.push(("order".to_owned(), job.order.clone()));
+    for (name, column) in job.columns.iter().take(300) {
+        let mut parts = vec![column.role.clone()];
+        let further = [("kind", &column.kind), ("hierarchy", &column.hierarchy), ("labels", &column.labels)];
+        parts.extend(further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))));
+        parts.extend(column.weight.map(|weight| format!("weight {weight}")));
+        parts.extend(column.publish.as_ref().map(|word| format!("publish {word}")));
+        settings.push((format!("column {name}"), parts.join(", ")));
     }
     settings
 }
 
-/// A value without quotation marks.
-fn word(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Array(list) => list.iter().map(word).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
 /// What to type to get the numbers again.
-pub(super) fn commands(found: &Found<'_>, owner: bool) -> Vec<(String, String)> {
+pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
     let release = quoted(&found.release());
     let original = found.original.as_deref().map_or_else(|| "ORIGINAL".to_owned(), quoted);
     let mut roles = String::new();
-    if found.manifest.is_none() {
-        for (flag, role) in [("--quasi", RoleName::Quasi), ("--sensitive", RoleName::Sensitive)] {
-            let columns = named(&found.job, role).join(",");
+    let reading = &found.case.reading;
+    if found.manifest().is_none() {
+        for (flag, columns) in [("--quasi", reading.quasi_names()), ("--sensitive", reading.sensitive_names())] {
+            let columns = columns.join(",");
             if !columns.is_empty() {
                 roles += &format!(" {flag} {}", quoted(&columns));
             }
         }
     }
-    let hierarchies = named(&found.job, RoleName::Quasi)
-        .iter()
-        .any(|name| found.job.column(name).is_some_and(|column| column.spec.hierarchy.is_some()));
+    let hierarchies = reading.quasi.iter().any(|(_, spec)| spec.hierarchy.is_some());
     let job = if hierarchies { " --job JOB.toml" } else { roles.as_str() };
     if owner {
         return vec![
@@ -134,15 +109,14 @@ pub(super) fn commands(found: &Found<'_>, owner: bool) -> Vec<(String, String)> 
         ];
     }
     let judgements = &found.checked.verification.judgements;
-    let models: String = match found.manifest {
+    let models: String = match found.manifest() {
         Some(_) => String::new(),
         None => judgements.iter().map(|j| format!(" --model {}", quoted(&model(j)))).collect(),
     };
-    let sensitive = named(&found.job, RoleName::Sensitive);
-    let promises = setup::promises(&found.job, &sensitive).unwrap_or_default();
+    let promises = found.case.promises().unwrap_or_default();
     let beside =
-        if setup::about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
-    let check = if found.manifest.is_some() {
+        if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
+    let check = if found.manifest().is_some() {
         "Check the promises on the release itself; its manifest must lie beside it:"
     } else {
         "Check the promises on the release itself:"

@@ -4,21 +4,22 @@
 use std::collections::BTreeMap;
 
 use incrowd_audit::eligibility::{Mechanism, check};
-use incrowd_core::{Error, Folded, Result, SensitiveSpec, Value, Values};
+use incrowd_core::{Error, Folded, Result, SensitiveSpec, Values};
 use incrowd_recode::suppression::{SUPPRESSIONS, Step, Way};
-use serde_json::Value as Json;
 
 use super::report::{self, SuppressionReport};
-use super::{Held, Planned, counted, rule_draws, sensitive};
-use crate::setup::Setup;
+use super::{Planned, Withholding, counted, rule_draws, sensitive};
+use crate::checked::CheckedJob;
+use crate::manifest::{SuppressionEntry, given};
 
 /// The values of a column, and how many records have each.
 type Counted = (Vec<Option<String>>, Vec<u64>);
 
-impl Held {
+impl Withholding {
     /// Checks what was written, a table as read back, against what was to be written.
-    pub(crate) fn judge(&self, setup: &Setup, release: &Folded, missing: &str) -> Result<SuppressionReport> {
-        let (_, spec) = sensitive(&setup.schema, &self.planned.on)?;
+    pub(crate) fn judge(&self, job: &CheckedJob, release: &Folded) -> Result<SuppressionReport> {
+        let missing = job.missing_label();
+        let (_, spec) = sensitive(&job.schema, &self.planned.on)?;
         let after = published(release, &self.planned.on, spec, missing)?;
         let before = (self.names.clone(), self.counts.clone());
         let mut report = compared(&self.planned, self.cut.used, &before, &after)?;
@@ -43,7 +44,7 @@ impl Held {
 /// What the manifest of a release says was done, compared with the table the release was made from: `table` has the values as
 /// they are published.
 pub(crate) fn beside(
-    told: &Json,
+    told: &SuppressionEntry,
     table: (&Folded, usize),
     release: &Folded,
     spec: &SensitiveSpec,
@@ -59,21 +60,16 @@ pub(crate) fn beside(
     let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.settled(&sorted));
     let after = published(release, &planned.on, spec, missing)?;
     let mut report = compared(&planned, used, &(values.names, counts), &after)?;
-    report.test = told["test"] == true;
+    report.test = told.test;
     Ok(report)
 }
 
 /// The step a manifest tells of.
-fn told_by(told: &Json) -> Result<Planned> {
+fn told_by(told: &SuppressionEntry) -> Result<Planned> {
     let unknown = || Error::input("the manifest names a suppression this version does not know");
-    let name = told["name"].as_str().unwrap_or_default();
-    let card = SUPPRESSIONS.iter().find(|card| card.name == name).ok_or_else(unknown)?;
-    let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let given = card.params.iter().filter_map(|param| Some((param, told.get(param.name)?)));
-    let given =
-        given.map(|(param, value)| (param.name.to_owned(), Value::from_word(&word(value), param.kind)));
-    let step = Step::new(name, given.collect::<Vec<_>>())?;
-    Ok(Planned { step, on: told["on"].as_str().unwrap_or_default().to_owned() })
+    let card = SUPPRESSIONS.iter().find(|card| card.name == told.name).ok_or_else(unknown)?;
+    let step = Step::new(&told.name, given(&told.params, card.params))?;
+    Ok(Planned { step, on: told.on.clone() })
 }
 
 /// The values of a release: what stands there is what counts.

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, Result};
 use serde_json::{Value as Json, json};
 
+use super::keys::{Before, ledger_of};
+
 /// The ledger, locked while a release is made.
 #[derive(Debug)]
 pub(super) struct Ledger {
@@ -18,23 +20,10 @@ pub(super) struct Ledger {
     path: PathBuf,
 }
 
-/// What the ledger says of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// It was not released.
-    Never,
-    /// It was released in the same way.
-    Alike,
-    /// It was released in another way.
-    Otherwise,
-}
-
 impl Ledger {
     /// The ledger beside a key.
     pub(super) fn open(key: &Path) -> Result<Ledger> {
-        let mut name = key.as_os_str().to_owned();
-        name.push(".ledger");
-        let path = PathBuf::from(name);
+        let path = ledger_of(key);
         let failed = |e: std::io::Error| {
             Error::resources(format!("the ledger `{}` cannot be used: {e}", path.display()))
         };

@@ -5,21 +5,22 @@
 
 mod judge;
 mod key;
+mod keys;
 mod ledger;
 mod people;
 mod report;
 
-use std::path::PathBuf;
-
-use incrowd_core::{Error, Folded, Progress, Result, Role, Schema, SensitiveSpec, Value, Values, Withheld};
+use incrowd_core::{Error, Folded, Progress, Result, Schema, SensitiveSpec, Value, Values, Withheld};
 use incrowd_recode::suppress::Suppressed;
 use incrowd_recode::suppression::{Cut, Secret, Step, records};
 use serde_json::{Value as Json, json};
 
+use crate::checked::CheckedJob;
 use crate::job::{Job, ModelJob, SuppressionJob};
-use crate::setup::{Setup, as_published};
+use crate::manifest::SuppressionEntry;
+use crate::reading::{as_published, carries};
 pub(crate) use judge::beside;
-use ledger::{Before, Ledger};
+pub(crate) use keys::{Before, FileKeys, Keys, NoKeys, private_files};
 pub(crate) use people::one_record_each;
 pub use report::{Guess, SuppressionReport};
 
@@ -86,14 +87,13 @@ fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
 }
 
 /// What was withheld, until the release is in place.
-pub(crate) struct Held {
+pub(crate) struct Withholding {
     pub(crate) withheld: Option<Withheld>,
     planned: Planned,
     names: Vec<Option<String>>,
     counts: Vec<u64>,
     cut: Cut,
     seed: Secret,
-    ledger: Option<Ledger>,
     table: String,
     how: Json,
     again: bool,
@@ -102,9 +102,9 @@ pub(crate) struct Held {
 }
 
 // Cells must not reach logs.
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for Withholding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Held").field("planned", &self.planned).finish_non_exhaustive()
+        f.debug_struct("Withholding").field("planned", &self.planned).finish_non_exhaustive()
     }
 }
 
@@ -134,12 +134,12 @@ fn sensitive<'a>(schema: &'a Schema, on: &str) -> Result<(usize, &'a SensitiveSp
 
 /// Takes out what the job's step withholds. Whatever is refused is refused here, before any long work.
 pub(crate) fn withhold(
-    job: &Job,
-    setup: &Setup,
+    job: &CheckedJob,
     folded: Folded,
+    keys: &dyn Keys,
     progress: &dyn Progress,
-) -> Result<(Folded, Option<Held>)> {
-    let (Some(planned), Some(asked)) = (&setup.suppression, &job.suppression) else {
+) -> Result<(Folded, Option<Withholding>)> {
+    let (Some(planned), Some(asked)) = (&job.suppression, &job.job.suppression) else {
         return Ok((folded, None));
     };
     if folded.records() == 0 {
@@ -147,24 +147,18 @@ pub(crate) fn withhold(
         return Ok((folded, None));
     }
     progress.step("withholding", None);
-    let (position, spec) = sensitive(&setup.schema, &planned.on)?;
-    let column = setup.schema.quasi().count() + position;
+    let (position, spec) = sensitive(&job.schema, &planned.on)?;
+    let column = job.schema.quasi().count() + position;
     let (values, counts) = counted(&folded, column, spec, None);
     // Said before a key is made for nothing.
     planned.step.rule.feasible(&counts).map_err(|e| e.within("suppression"))?;
-    let (secret, key) = secret(asked)?;
+    let secret = keys.secret()?;
     let table = digest(&secret, &planned.on, &values, &counts);
     let rule = planned.step.rule;
     let how = json!({ "name": planned.step.card.name, "l": rule.l, "complete_level": rule.complete_level });
     let table_text: String = table.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut ledger = None;
-    if asked.seed.is_none() {
-        let mut own = Ledger::open(&key).map_err(|e| e.at("suppression.key"))?;
-        let carried = setup.schema.published().any(|(_, role)| *role == Role::Passthrough);
-        let before = own.before(&table_text, &how)?;
-        refuse_second(before, carried && rule_draws(&counts, rule.l), asked.again)?;
-        ledger = Some(own);
-    }
+    let carried = carries(&job.schema) && rule_draws(&counts, rule.l);
+    refuse_second(keys.before(&table_text, &how)?, carried, asked.again)?;
     let words = [rule.l.to_string(), planned.step.card.name.to_owned(), rule.complete_level.to_string()];
     let seed = secret.derive([&b"seed"[..], &table].into_iter().chain(words.iter().map(|w| w.as_bytes())));
     let cut = rule.cut(&counts, &mut || seed.dice()).map_err(|e| e.within("suppression"))?;
@@ -184,35 +178,20 @@ pub(crate) fn withhold(
     } else {
         (folded, None)
     };
-    let held = Held {
+    let withholding = Withholding {
         withheld,
         planned: planned.clone(),
         names: values.names,
         counts,
         cut,
         seed,
-        ledger,
         table: table_text,
         how,
         again: asked.again,
         test: asked.seed.is_some(),
         notes,
     };
-    Ok((folded, Some(held)))
-}
-
-/// The secret of a step, and the file it is from.
-fn secret(asked: &SuppressionJob) -> Result<(Secret, PathBuf)> {
-    if let Some(seed) = asked.seed {
-        return Ok((Secret::of_seed(seed), PathBuf::new()));
-    }
-    let path = asked.key.clone().map_or_else(key::default_path, Ok)?;
-    Ok((key::read(&path).map_err(|e| e.at("suppression.key"))?, path))
-}
-
-/// The secret of a job that draws although it withholds nothing.
-pub(crate) fn own_secret(job: &Job) -> Result<Secret> {
-    Ok(secret(&job.suppression.clone().unwrap_or_default())?.0)
+    Ok((folded, Some(withholding)))
 }
 
 /// Whether anything is drawn at all.
@@ -253,7 +232,7 @@ fn digest(secret: &Secret, on: &str, values: &Values, counts: &[u64]) -> [u8; 32
     secret.digest(parts.iter().map(Vec::as_slice))
 }
 
-impl Held {
+impl Withholding {
     /// The secret further draws for this table follow from.
     pub(crate) fn secret(&self) -> Secret {
         self.seed.clone()
@@ -264,24 +243,13 @@ impl Held {
         self.withheld.as_ref().map_or(0, Withheld::total)
     }
 
-    /// Notes the release in the ledger, before it is put in place: rather a release too many there than one too few.
-    pub(crate) fn note(&mut self, release: &str) -> Result<()> {
-        match &mut self.ledger {
-            Some(ledger) => ledger.note(&self.table, &self.how, release, self.again),
-            None => Ok(()),
-        }
+    /// Notes the release, before it is put in place: rather a release too many there than one too few.
+    pub(crate) fn note(&self, keys: &dyn Keys, release: &str) -> Result<()> {
+        keys.note(&self.table, &self.how, release, self.again)
     }
 
-    /// Adds to a manifest what everybody may know, and takes from it what nobody should.
-    pub(crate) fn publish(&self, manifest: &mut Json) {
-        manifest["suppression"] = report::public_json(&self.planned.step, &self.planned.on, self.test);
-        if self.test {
-            manifest["test"] = json!("made with a stated seed: whoever has it can tell what was withheld");
-        }
-        if !self.planned.step.params.flag("publish_size") {
-            // The size of the table would tell how many records were withheld.
-            manifest["records"]["read"] = Json::Null;
-            manifest["records"]["suppressed"] = Json::Null;
-        }
+    /// What everybody is told: how records were withheld if they had to be, never whether they were.
+    pub(crate) fn entry(&self) -> SuppressionEntry {
+        report::entry(&self.planned.step, &self.planned.on, self.test)
     }
 }

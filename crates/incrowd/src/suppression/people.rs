@@ -4,18 +4,18 @@
 //! count several times, and somebody who is withheld might be published all the same.
 
 use incrowd_core::{Error, Progress, Result, Role};
-use incrowd_engine::Embedded;
+use incrowd_engine::Source;
 
-use crate::setup::Setup;
+use crate::checked::CheckedJob;
 
 /// Refuses a table whose identifiers show that somebody has several records. Where no column names people nothing shows it.
-pub(crate) fn one_record_each(setup: &Setup, engine: &Embedded, progress: &dyn Progress) -> Result<()> {
-    let names = setup.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
+pub(crate) fn one_record_each(job: &CheckedJob, table: &Source, progress: &dyn Progress) -> Result<()> {
+    let names = job.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
     let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
     if names.is_empty() {
         return Ok(());
     }
-    let repeats = engine.repeats(&names, &setup.fold_spec(), progress)?;
+    let repeats = table.repeats(&names, &job.fold_spec(), progress)?;
     if repeats == 0 {
         return Ok(());
     }

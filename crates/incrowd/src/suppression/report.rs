@@ -3,9 +3,10 @@
 use incrowd_audit::eligibility::{
     Checks, Mechanism, Posterior, Prior, mean_success, mean_success_shape_known, posterior, shape_known,
 };
-use incrowd_core::Value;
 use incrowd_recode::suppression::{Step, Way};
 use serde_json::{Value as Json, json};
+
+use crate::manifest::{SuppressionEntry, parameters};
 
 /// Everything about a suppression step that is for the owner of the data only.
 #[derive(Clone, Debug)]
@@ -141,27 +142,21 @@ impl SuppressionReport {
 }
 
 /// What everybody is told: what was done to the table if it had to be, never whether it was.
-pub(super) fn public_json(step: &Step, on: &str, test: bool) -> Json {
-    let mut public = json!({ "name": step.card.name, "on": on });
-    for (name, value) in step.params.iter().filter(|(name, _)| !["on", "posterior_limit"].contains(name)) {
-        public[name] = match value {
-            Value::Integer(n) => json!(n),
-            Value::Real(x) => json!(x),
-            Value::Flag(b) => json!(b),
-            other => json!(other.to_string()),
-        };
-    }
-    public["conditions_checked"] = json!(["p-eligibility", "l-candidacy"]);
-    public["design_target"] = json!(format!("1/{}", step.rule.l));
-    public["means"] = json!(match step.rule.way {
+pub(super) fn entry(step: &Step, on: &str, test: bool) -> SuppressionEntry {
+    let means = match step.rule.way {
         Way::Unsafe =>
             "a lower bound and no protection: the dominant value is among the most frequent published ones",
         Way::Safe =>
             "the design target holds against adversaries to whom all labels are alike, and against no others",
         _ => "the design target is what the method aims at; it is not guaranteed",
-    });
-    if test {
-        public["test"] = json!(true);
+    };
+    SuppressionEntry {
+        name: step.card.name.to_owned(),
+        on: on.to_owned(),
+        params: parameters(&step.params, &["on", "posterior_limit"]),
+        conditions_checked: ["p-eligibility", "l-candidacy"].map(str::to_owned).to_vec(),
+        design_target: format!("1/{}", step.rule.l),
+        means: means.to_owned(),
+        test,
     }
-    public
 }

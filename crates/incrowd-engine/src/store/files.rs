@@ -1,0 +1,78 @@
+//! Releases in files: each is written beside its place and renamed, the manifest last.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Result};
+
+use super::{Places, Staging, Store};
+use crate::pending::{Pending, write_failed};
+use crate::source::{Format, Options, Source};
+
+/// A store of files.
+#[derive(Debug, Default)]
+pub struct FileStore {
+    /// The tables, then the manifest.
+    pending: Vec<Pending>,
+    spill: PathBuf,
+}
+
+impl FileStore {
+    fn table(&self, table: usize) -> Result<&Pending> {
+        let tables = self.pending.len().saturating_sub(1);
+        let found = self.pending[..tables].get(table);
+        found.ok_or_else(|| Error::bug("a table was staged for which no place was claimed"))
+    }
+}
+
+/// The delimiter that is written into a file of that name.
+pub fn delimiter_of(path: &Path) -> u8 {
+    let name = path.to_string_lossy().to_lowercase();
+    let tabs = name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".tsv");
+    if tabs { b'\t' } else { b',' }
+}
+
+impl Store for FileStore {
+    fn begin(&mut self, places: &Places) -> Result<()> {
+        self.discard();
+        for table in &places.tables {
+            Format::of_path(table)?;
+        }
+        for place in places.tables.iter().chain([&places.manifest]) {
+            self.pending.push(Pending::create(place)?);
+        }
+        let first = places.tables.first().unwrap_or(&places.manifest);
+        let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
+        self.spill = directory.unwrap_or(Path::new(".")).to_owned();
+        Ok(())
+    }
+
+    fn stage(&mut self, table: usize) -> Result<Staging> {
+        let pending = self.table(table)?;
+        let target = pending.target().to_owned();
+        Ok(Staging { writer: Box::new(pending.writer()?), format: Format::of_path(&target)?, target })
+    }
+
+    fn open(&self, table: usize) -> Result<Source> {
+        let pending = self.table(table)?;
+        let format = Some(Format::of_path(pending.target())?);
+        let options = Options { format, delimiter: Some(delimiter_of(pending.target())), digest: true };
+        Source::open(&[pending.path().to_owned()], &options)
+    }
+
+    fn publish(&mut self, manifest: &[u8]) -> Result<()> {
+        let Some(last) = self.pending.last() else {
+            return Err(Error::bug("a release was published for which no place was claimed"));
+        };
+        last.writer()?.write_all(manifest).map_err(|e| write_failed(last.target(), &e))?;
+        Pending::publish_all(std::mem::take(&mut self.pending))
+    }
+
+    fn discard(&mut self) {
+        self.pending.clear();
+    }
+
+    fn spill(&self) -> &Path {
+        &self.spill
+    }
+}

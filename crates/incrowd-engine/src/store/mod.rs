@@ -1,0 +1,63 @@
+//! Where a release is put together before anybody can see it, and how it appears all at once.
+
+mod files;
+mod memory;
+
+use std::fmt::Debug;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::Result;
+
+use crate::source::{Format, Source};
+
+pub use files::{FileStore, delimiter_of};
+pub use memory::{MemoryStore, ReleasedTable};
+
+/// The places of a release: its tables in the order in which they are staged, then its manifest. For a store that has no files
+/// the last part of a path is a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The tables.
+    pub tables: Vec<PathBuf>,
+    /// The manifest.
+    pub manifest: PathBuf,
+}
+
+/// A table about to be staged.
+pub struct Staging {
+    /// Where its bytes go.
+    pub writer: Box<dyn Write + Send>,
+    /// How they are written.
+    pub format: Format,
+    /// What it will be called; its extension tells the delimiter of text.
+    pub target: PathBuf,
+}
+
+impl Debug for Staging {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Staging").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// A store for releases. Between [`begin`](Store::begin) and [`publish`](Store::publish) nobody can see what it holds; a store
+/// that is dropped in between leaves nothing behind.
+pub trait Store: Debug {
+    /// Claims the places, before any long work: what cannot be written is said at once.
+    fn begin(&mut self, places: &Places) -> Result<()>;
+
+    /// Starts the table at a position of the places.
+    fn stage(&mut self, table: usize) -> Result<Staging>;
+
+    /// Opens a staged table for reading, as a stranger would; its digest is computed while it is read.
+    fn open(&self, table: usize) -> Result<Source>;
+
+    /// Puts all staged tables and the manifest in place: all of them, or none.
+    fn publish(&mut self, manifest: &[u8]) -> Result<()>;
+
+    /// Gives up what was staged. Nothing of it is left.
+    fn discard(&mut self);
+
+    /// Where files without a name may be made while records are brought in order.
+    fn spill(&self) -> &Path;
+}

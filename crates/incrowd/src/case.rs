@@ -1,0 +1,172 @@
+//! A release to be judged, with what its manifest says filled in.
+
+use std::path::Path;
+
+use incrowd_core::model::Promise;
+use incrowd_core::{Error, HierarchySpec, Progress, Result};
+use incrowd_engine::{digest, partial_path};
+
+use crate::checked::{need_sensitive, promises};
+use crate::job::RoleName;
+use crate::judging::Judging;
+use crate::manifest::{Manifest, default_path, file_name};
+use crate::publication::{self, Publication, PublishedShelf, Tables};
+use crate::reading::Reading;
+
+/// What is known of a release before its cells are read.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) judging: Judging,
+    pub(crate) manifest: Option<Manifest>,
+    pub(crate) publication: &'static dyn Publication,
+    pub(crate) reading: Reading,
+    /// Whether somebody states the promises of this table, and not its manifest.
+    pub(crate) stated: bool,
+}
+
+impl Case {
+    /// Finds the manifest and fills in what it says.
+    pub(crate) fn open(judging: &Judging) -> Result<Case> {
+        if judging.release.memory.is_none() && judging.release.paths.len() != 1 {
+            return Err(Error::job("exactly one release is judged at a time"));
+        }
+        let manifest = manifest_of(judging)?;
+        let mut publication = publication::of_manifest(manifest.as_ref())?;
+        if manifest.is_none() && (judging.values.is_some() || judging.external.is_some()) {
+            publication = &publication::joined::Joined;
+        }
+        let stated = !judging.models.is_empty();
+        let mut judging = match &manifest {
+            Some(manifest) => with_manifest(judging, manifest)?,
+            None => judging.clone(),
+        };
+        publication.arrange(&mut judging)?;
+        let reading = Reading::of_roles(&judging.roles());
+        Ok(Case { judging, manifest, publication, reading, stated })
+    }
+
+    /// The tables of the release.
+    pub(crate) fn shelf(&self) -> PublishedShelf<'_> {
+        PublishedShelf {
+            release: &self.judging.release,
+            manifest: self.manifest.as_ref(),
+            values: self.judging.values.as_ref(),
+        }
+    }
+
+    /// Reads the tables, the sensitive columns only if they are looked at.
+    pub(crate) fn read_back(&self, with_sensitive: bool, progress: &dyn Progress) -> Result<Tables> {
+        self.publication.read_back(&self.reading, &self.shelf(), with_sensitive, progress)
+    }
+
+    /// What is promised of the release.
+    pub(crate) fn promises(&self) -> Result<Vec<Promise>> {
+        let sensitive = self.reading.sensitive_names();
+        promises(&self.judging.models, self.judging.population.is_some(), &sensitive)
+    }
+
+    /// Reads the tables as far as promises look at them.
+    pub(crate) fn read_for(&self, promises: &[Promise], progress: &dyn Progress) -> Result<Tables> {
+        self.read_back(need_sensitive(promises), progress)
+    }
+
+    /// Whether records were withheld and how many is not told.
+    pub(crate) fn withheld_in_secret(&self) -> bool {
+        self.manifest.as_ref().is_some_and(Manifest::withheld_in_secret)
+    }
+
+    /// Without the hierarchies a release was made with, its labels would cover nobody: a promise about people would seem
+    /// broken, and a join would find nobody.
+    pub(crate) fn need_hierarchies(&self) -> Result<()> {
+        let Some(manifest) = &self.manifest else { return Ok(()) };
+        for (name, spec) in &self.reading.quasi {
+            let made_with = manifest.job.columns.get(name).and_then(|column| column.hierarchy.as_ref());
+            if let (Some(hierarchy), None) = (made_with, &spec.hierarchy) {
+                return Err(Error::job(format!(
+                    "column `{name}` was generalized along a hierarchy ({hierarchy}), without which its cells cannot be read"
+                ))
+                .help(format!(
+                    "give it with --hierarchy {name}=FILE, or all of them with --hierarchies DIRECTORY or --job"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The manifest of a release: the one stated, or the one beside it if it is about this very table.
+pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
+    let path = match (judging.release.paths.as_slice(), &judging.release.memory) {
+        ([path], None) => Some(path.as_path()),
+        _ => None,
+    };
+    let Some(file) = judging.manifest.clone().or_else(|| path.map(default_path)) else { return Ok(None) };
+    if let Some(manifest) = path.and_then(|path| interrupted(path, &file)) {
+        return Ok(Some(manifest));
+    }
+    let bytes = match std::fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(_) if judging.manifest.is_none() => return Ok(None),
+        Err(e) => return Err(Error::input(format!("the manifest `{}` cannot be read: {e}", file.display()))),
+    };
+    let manifest = Manifest::parse(&bytes).map_err(|e| {
+        let error = Error::input(format!("the manifest `{}`: {}", file.display(), e.message()));
+        match e.advice() {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    })?;
+    // A manifest that lies here for another file, such as the release of this very table, says nothing about this one.
+    let about_another = path.is_some_and(|path| !manifest.release.is_empty() && manifest.release != file_name(path));
+    Ok((judging.manifest.is_some() || !about_another).then_some(manifest))
+}
+
+/// The manifest of a run that was killed between its renames: complete, and of this very table, but not yet in place.
+fn interrupted(path: &Path, manifest: &Path) -> Option<Manifest> {
+    let manifest = Manifest::parse(&std::fs::read(partial_path(manifest)).ok()?).ok()?;
+    digest(path).is_ok_and(|digest| digest == manifest.digest).then_some(manifest)
+}
+
+/// The same with the roles the manifest names, if none are stated and there is a manifest: what else is said of columns can
+/// then be said on top of that.
+pub fn with_roles_of_manifest(judging: &Judging) -> Result<Judging> {
+    match manifest_of(judging)? {
+        Some(manifest) => with_roles(judging, &manifest),
+        None => Ok(judging.clone()),
+    }
+}
+
+fn with_roles(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
+    let mut judging = judging.clone();
+    if judging.columns.iter().any(|(_, column)| column.role == RoleName::Quasi) {
+        return Ok(judging);
+    }
+    for (name, entry) in manifest.job.columns.iter() {
+        let column = entry.column()?;
+        match judging.columns.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = column,
+            None => judging.columns.push((name.to_owned(), column)),
+        }
+    }
+    // People of a population who lack a value count as the records of the release do.
+    if manifest.job.on_missing == "keep" {
+        judging.on_missing = Some(crate::job::OnMissing::Keep);
+    }
+    Ok(judging)
+}
+
+/// Fills in roles and models from a manifest where nothing is stated.
+fn with_manifest(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
+    let mut judging = with_roles(judging, manifest)?;
+    // A tree of regular intervals is told by the manifest itself, where nobody states another hierarchy.
+    for (name, column) in &mut judging.columns {
+        let regular = manifest.job.columns.get(name).and_then(|entry| entry.regular());
+        if regular.is_some() && matches!(column.spec.hierarchy, None | Some(HierarchySpec::Mdr(_))) {
+            column.spec.hierarchy = regular;
+        }
+    }
+    if judging.models.is_empty() {
+        judging.models = manifest.models.iter().map(|model| model.promise()).collect::<Result<_>>()?;
+    }
+    Ok(judging)
+}

@@ -1,0 +1,289 @@
+//! A job checked against its table: every "that cannot work" which needs no record is said here.
+
+use std::path::PathBuf;
+
+use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::{
+    Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
+};
+use incrowd_engine::{Content, FoldSpec, Places};
+use incrowd_recode::Method;
+
+use crate::claim::Claim;
+use crate::job::{DefaultRole, Job, ModelJob, OnMissing, RoleName};
+use crate::manifest;
+use crate::publication::{self, Publication, TablePlace};
+use crate::reading::{Reading, carries, category_column, sensitive_spec};
+use crate::suppression::{self, Planned};
+
+/// A job that can be made of the table it was checked against.
+#[derive(Debug)]
+pub struct CheckedJob {
+    /// What was asked, with what follows from it filled in.
+    pub(crate) job: Job,
+    /// The roles of the table's columns.
+    pub schema: Schema,
+    /// What is promised.
+    pub promises: Vec<Promise>,
+    /// How the release is made.
+    pub method: Method,
+    /// Columns that are not published because the job does not name them.
+    pub dropped: Vec<String>,
+    /// What a person should know, in words.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) suppression: Option<Planned>,
+    pub(crate) publication: &'static dyn Publication,
+}
+
+/// The promises about a table with these sensitive columns.
+pub(crate) fn promises(
+    models: &[ModelJob],
+    with_population: bool,
+    sensitive: &[&str],
+) -> Result<Vec<Promise>> {
+    if models.is_empty() {
+        return Err(Error::job("the job promises nothing: it names no model")
+            .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10"));
+    }
+    let promise = |(i, model): (usize, &ModelJob)| {
+        let promise = Promise::about(&model.name, model.params.clone(), sensitive).and_then(|promise| {
+            if promise.model.card().needs.contains(&Need::Population) && !with_population {
+                return Err(Error::job(format!("`{}` needs a population table", model.name))
+                    .help("name it with --population people.csv, or [population] path = \"people.csv\""));
+            }
+            Ok(promise)
+        });
+        promise.map_err(|e| e.within(&format!("models.{i}")))
+    };
+    models.iter().enumerate().map(promise).collect()
+}
+
+/// Where the job does not say what is published of a sensitive column: its categories if a promise is about nothing else.
+fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, Role)> {
+    let veiled = |name: &str| {
+        let about =
+            |p: &&Promise| p.params.iter().any(|(param, value)| param == "on" && value.to_string() == name);
+        let mut promises = promises.iter().filter(about);
+        promises.any(|p| p.model.card().needs.contains(&Need::Categories))
+    };
+    let fill = |(name, role): (String, Role)| match role {
+        Role::Sensitive(spec) if spec.publish.is_none() && spec.categories.is_some() && veiled(&name) => {
+            let spec = SensitiveSpec { publish: Some(Publish::Category), ..spec };
+            (name, Role::Sensitive(spec))
+        }
+        role => (name, role),
+    };
+    columns.into_iter().map(fill).collect()
+}
+
+impl CheckedJob {
+    /// Checks a job against the columns of its table.
+    pub fn new(job: &Job, columns: &[String]) -> Result<CheckedJob> {
+        let publication = publication::of_job(job);
+        let mut job = job.clone();
+        let warnings = publication.prepare(&mut job, columns)?;
+        for (name, _) in &job.columns {
+            if !columns.contains(name) {
+                let error =
+                    Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
+                // Of a file without a header the names would be somebody's cells, so they are listed only if some fit.
+                let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
+                let near = incrowd_core::near_miss(name, columns.iter().map(String::as_str));
+                return Err(if some_fit || near.is_some() {
+                    error.help_near(name, columns.iter().map(String::as_str))
+                } else {
+                    error.help("the first line of a table names its columns: does the file have a header?")
+                });
+            }
+        }
+        let mut dropped = Vec::new();
+        let mut roles = Vec::with_capacity(columns.len());
+        for name in columns {
+            let role = match job.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column) {
+                Some(column) => match column.role {
+                    RoleName::Identifier => Role::Identifier,
+                    RoleName::Quasi => Role::Quasi(column.spec.clone()),
+                    RoleName::Sensitive => Role::Sensitive(sensitive_spec(column)),
+                    RoleName::Passthrough => Role::Passthrough,
+                    RoleName::Drop => Role::Drop,
+                },
+                None if job.input.default_role == DefaultRole::Passthrough => Role::Passthrough,
+                None => {
+                    dropped.push(name.clone());
+                    Role::Drop
+                }
+            };
+            roles.push((name.clone(), role));
+        }
+        let schema = Schema::new(roles.clone()).map_err(|e| e.at("columns"))?;
+        let sensitive: Vec<&str> = schema.sensitive().map(|(name, _)| name).collect();
+        let (job, suppression) = suppression::plan(&job, &sensitive)?;
+        let promises = promises(&job.models, job.population.is_some(), &sensitive)?;
+        let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
+        let algorithm = publication.algorithm(&job);
+        let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
+            let meant =
+                e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit", "suppressed"]));
+            let e = if let Some(meant) = meant { e.help(format!("did you mean `{meant}`?")) } else { e };
+            e.within("algorithm")
+        })?;
+        method.accepts(&promises)?;
+        for (name, spec) in schema.sensitive().filter(|(_, spec)| spec.publish == Some(Publish::Both)) {
+            let (column, taken) = (category_column(name), schema.published().map(|(name, _)| name));
+            if spec.categories.is_some() && taken.into_iter().any(|other| other == column) {
+                return Err(Error::job(format!(
+                    "the categories of `{name}` need a column `{column}`, and there is one"
+                ))
+                .help("drop that column, or publish values or categories alone")
+                .at(format!("columns.{name}.publish_sa")));
+            }
+        }
+        if schema.quasi().all(|(_, spec)| spec.weight() == 0.0) {
+            return Err(Error::job("every quasi-identifier has the weight 0")
+                .help("a weight says how much the loss of a column counts against that of the others")
+                .at("columns"));
+        }
+        let checked =
+            CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
+        publication.check(&checked)?;
+        Ok(checked)
+    }
+
+    /// What the engine folds: the quasi-identifiers, then the sensitive columns.
+    pub fn fold_spec(&self) -> FoldSpec {
+        let quasi = self.schema.quasi().map(|(name, _)| name.to_owned());
+        FoldSpec {
+            columns: quasi.chain(self.schema.sensitive().map(|(name, _)| name.to_owned())).collect(),
+            missing: self.job.input.missing.clone(),
+            drop_missing: self.job.input.on_missing == OnMissing::Drop,
+            replay: carries(&self.schema),
+        }
+    }
+
+    /// The published sensitive columns and where their cells come from.
+    pub(crate) fn sensitive_columns(&self) -> Vec<(String, Content)> {
+        let sensitive = |(_, content): &(String, Content)| {
+            matches!(content, Content::Sensitive(_) | Content::Category(_))
+        };
+        self.output_columns().into_iter().filter(sensitive).collect()
+    }
+
+    /// The published columns and where their cells come from.
+    pub(crate) fn output_columns(&self) -> Vec<(String, Content)> {
+        let (mut quasi, mut sensitive) = (0.., 0..);
+        let mut columns = Vec::new();
+        for (name, role) in self.schema.published() {
+            let own = |content| (name.to_owned(), content);
+            match role {
+                Role::Quasi(_) => columns.push(own(Content::Quasi(quasi.next().unwrap_or(0)))),
+                Role::Sensitive(spec) => {
+                    let position = sensitive.next().unwrap_or(0);
+                    match spec.publish {
+                        Some(Publish::Category) => columns.push(own(Content::Category(position))),
+                        Some(Publish::Both) => {
+                            columns.push(own(Content::Sensitive(position)));
+                            columns.push((category_column(name), Content::Category(position)));
+                        }
+                        _ => columns.push(own(Content::Sensitive(position))),
+                    }
+                }
+                _ => columns.push(own(Content::Carried)),
+            }
+        }
+        columns
+    }
+
+
+    /// The columns by their roles, and how their cells are read.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading::of_schema(&self.schema, &self.job.input)
+    }
+
+    /// The text under which a kept missing value is published.
+    pub(crate) fn missing_label(&self) -> &str {
+        self.job.input.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str)
+    }
+
+    /// Encodes the folded table as the algorithm wants it; a value that does not fit is reported with its place.
+    pub(crate) fn encode(
+        &self,
+        folded: Folded,
+        locate: &dyn Fn(&str, &str) -> Option<String>,
+    ) -> Result<Dataset> {
+        self.need_records(&folded)?;
+        self.method.algorithm.prepare(self.reading().encode(folded, locate)?)
+    }
+
+    /// Refuses a table of which nothing is left.
+    pub(crate) fn need_records(&self, folded: &Folded) -> Result<()> {
+        if folded.records() == 0 {
+            return Err(match (folded.read, folded.dropped_missing) {
+                (0, _) => Error::input("the table has no records")
+                    .help("a table needs a header and at least one record"),
+                (read, _) => {
+                    Error::input(format!("all {read} records have a missing value in a column that matters"))
+                        .help("keep them with on_missing = \"keep\", or leave that column out")
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Binds the promises to a table.
+    pub(crate) fn bind(&self, data: &Dataset) -> Result<Vec<Box<dyn BoundModel>>> {
+        let bind = |(i, promise): (usize, &Promise)| {
+            promise.bind_for_release(data).map_err(|e| e.within(&format!("models.{i}")))
+        };
+        self.promises.iter().enumerate().map(bind).collect()
+    }
+
+    /// Whether a promise is about outliers of the original table.
+    pub(crate) fn about_outliers(&self) -> bool {
+        about_outliers(&self.promises)
+    }
+
+    /// The population of the job, folded over the quasi-identifiers, if a promise asks for it.
+    pub(crate) fn read_population(&self, progress: &dyn Progress) -> Result<Option<Folded>> {
+        let population = self.job.population.as_ref().filter(|_| need_population(&self.promises));
+        population.map(|p| self.reading().fold_population(&p.paths, progress)).transpose()
+    }
+
+    /// The tables of the release and where everything goes, checked against all that is read: what cannot be written is said
+    /// before any long work.
+    pub(crate) fn places(&self) -> Result<(Vec<TablePlace>, Places)> {
+        let Some(output) = &self.job.output else {
+            return Err(Error::job("the job does not say where the release goes")
+                .help("use -o release.csv, or [output] path"));
+        };
+        let tables = self.publication.tables(self, &output.path)?;
+        let manifest = output.manifest.clone().unwrap_or_else(|| manifest::default_path(&output.path));
+        let mut claim = Claim::of_job(&self.job);
+        for table in &tables {
+            claim.writes(&table.path, table.what, table.key)?;
+        }
+        claim.writes(&manifest, "the manifest", "output.manifest")?;
+        let pages = [("output.report", &output.report), ("output.owner_report", &output.owner_report)];
+        for (key, path) in pages {
+            if let Some(path) = path {
+                claim.writes(path, "a page of the report", key)?;
+            }
+        }
+        let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
+        Ok((tables, Places { tables: paths, manifest }))
+    }
+}
+
+/// Whether a promise is about outliers of the original table.
+pub(crate) fn about_outliers(promises: &[Promise]) -> bool {
+    promises.iter().any(|p| p.model.card().needs.contains(&Need::Region))
+}
+
+/// Whether a promise is about the people the table is a sample of.
+pub(crate) fn need_population(promises: &[Promise]) -> bool {
+    promises.iter().any(|p| p.model.card().needs.contains(&Need::Population))
+}
+
+/// Whether a promise looks at sensitive values.
+pub(crate) fn need_sensitive(promises: &[Promise]) -> bool {
+    promises.iter().any(|p| p.model.card().needs.contains(&Need::Sensitive))
+}

@@ -1,0 +1,107 @@
+//! Which files a command reads and which it writes. Nothing it writes may take the place of something it reads, or of something
+//! else it writes.
+
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, HierarchySpec, Result};
+use incrowd_engine::Source;
+
+use crate::job::{ColumnJob, Input, Job};
+use crate::judging::Judging;
+use crate::suppression;
+
+/// All files of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Claim {
+    reads: Vec<PathBuf>,
+    writes: Vec<PathBuf>,
+}
+
+/// What a path is, whatever it is called: two names of one file are one file.
+fn place(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    // A file that is not there yet has a directory that is.
+    let absolute = std::path::absolute(path).ok()?;
+    match (absolute.parent().and_then(|p| p.canonicalize().ok()), absolute.file_name()) {
+        (Some(directory), Some(name)) => Some(directory.join(name)),
+        _ => Some(absolute),
+    }
+}
+
+impl Claim {
+    /// Whatever making a release of a job reads.
+    pub fn of_job(job: &Job) -> Claim {
+        let mut claim = Claim::default();
+        claim.read_input(&job.input);
+        claim.read_columns(&job.columns);
+        claim.read_others(job.population.iter().flat_map(|population| &population.paths));
+        claim.read_others(job.external.iter().flat_map(|external| &external.paths));
+        claim.reads.extend(job.file.clone());
+        if let Some(asked) = &job.suppression {
+            claim.reads.extend(suppression::private_files(asked));
+        }
+        claim
+    }
+
+    /// Whatever judging a release reads.
+    pub fn of_judging(judging: &Judging) -> Claim {
+        let mut claim = Claim::default();
+        claim.read_others(&judging.release.paths);
+        let beside = judging.release.paths.iter().map(|path| crate::manifest::default_path(path));
+        claim.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
+        claim.reads.extend(judging.values.clone());
+        claim.read_columns(&judging.columns);
+        judging.original.iter().for_each(|original| claim.read_input(original));
+        claim.read_others(judging.population.iter().flat_map(|population| &population.paths));
+        claim.read_others(judging.external.iter().flat_map(|external| &external.paths));
+        claim.reads.extend(judging.external.iter().filter_map(|external| external.audit.clone()));
+        claim
+    }
+
+    /// Adds a file that is read.
+    pub fn reads(&mut self, path: impl Into<PathBuf>) {
+        self.reads.push(path.into());
+    }
+
+    fn read_input(&mut self, input: &Input) {
+        if input.memory.is_none() {
+            self.read_others(&input.paths);
+        }
+    }
+
+    /// Adds tables whose names may be patterns.
+    fn read_others<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
+        for path in paths {
+            match Source::matching(std::slice::from_ref(path)) {
+                Ok(files) => self.reads.extend(files),
+                Err(_) => self.reads.push(path.clone()),
+            }
+        }
+    }
+
+    fn read_columns(&mut self, columns: &[(String, ColumnJob)]) {
+        self.reads.extend(columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
+            Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
+            Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
+            _ => None,
+        }));
+    }
+
+    /// Claims a file to be written, or says whose place it would take. `what` names it in a message, `key` in a job.
+    pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<()> {
+        let own = place(path);
+        let taken = |others: &[PathBuf]| own.is_some() && others.iter().any(|other| place(other) == own);
+        let help = "give it a name of its own";
+        if taken(&self.reads) {
+            return Err(Error::job(format!("{what} would overwrite a file that is read")).help(help).at(key));
+        }
+        if taken(&self.writes) {
+            let message = format!("{what} would go where another output of the same run goes");
+            return Err(Error::job(message).help(help).at(key));
+        }
+        self.writes.push(path.to_owned());
+        Ok(())
+    }
+}

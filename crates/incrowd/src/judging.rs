@@ -1,0 +1,67 @@
+//! What somebody wants to have judged: a release, and what is known of how it was made.
+//!
+//! A [`Job`] says how a release is made; a [`Judging`] says which release is looked at, and beside what. [`verify`](crate::verify()),
+//! [`attack`](crate::attack()), [`measure`](crate::measure()) and [`report`](crate::report()) take one.
+
+use std::path::PathBuf;
+
+use crate::job::{ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, Roles, Table};
+
+/// A release to be judged. What is left empty is asked of the manifest beside the release.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judging {
+    /// The published table; of a release of two tables the first.
+    pub release: Table,
+    /// The manifest, if it does not lie beside the release.
+    pub manifest: Option<PathBuf>,
+    /// The second table of a release whose manifest does not name it: the sensitive values by group.
+    pub values: Option<PathBuf>,
+    /// The roles of the columns, and the hierarchies they were generalized along.
+    pub columns: Vec<(String, ColumnJob)>,
+    /// The texts that counted as missing when the release was made.
+    pub missing: Option<Vec<String>>,
+    /// What became of records with a missing value.
+    pub on_missing: Option<OnMissing>,
+    /// The promises to check; if there are none, those of the manifest.
+    pub models: Vec<ModelJob>,
+    /// The table the release was made from, for its owner.
+    pub original: Option<Input>,
+    /// The people the table is a sample of.
+    pub population: Option<PopulationJob>,
+    /// The external table of a k-join-anonymous release, and the private audit table if there is one.
+    pub external: Option<ExternalJob>,
+}
+
+impl Judging {
+    /// Judges the release in this file by what its manifest says.
+    pub fn new(release: impl Into<PathBuf>) -> Judging {
+        Judging { release: Table::file(release), ..Judging::default() }
+    }
+
+    /// Judges the release of a job beside the table it was made from. Promises are those of the job.
+    pub fn of(job: &Job) -> Judging {
+        let output = job.output.clone().unwrap_or_default();
+        Judging {
+            release: Table::file(output.path),
+            manifest: output.manifest,
+            values: None,
+            columns: job.columns.clone(),
+            missing: Some(job.input.missing.clone()),
+            on_missing: Some(job.input.on_missing),
+            models: job.models.clone(),
+            original: Some(job.input.clone()),
+            population: job.population.clone(),
+            external: job.external.clone(),
+        }
+    }
+
+    /// The roles of the columns and how missing values are read.
+    pub fn roles(&self) -> Roles {
+        let usual = Input::default();
+        Roles {
+            columns: self.columns.clone(),
+            missing: self.missing.clone().unwrap_or(usual.missing),
+            on_missing: self.on_missing.unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a manifest tells of columns: their roles, and what a reader needs to judge their cells.
+
+use incrowd_core::hierarchy::mdr::Mdr;
+use incrowd_core::schema::{Kind, Labels};
+use incrowd_core::{Categories, HierarchySpec, Publish, Result, Role, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::{Ordered, RegularIntervals};
+use crate::checked::CheckedJob;
+use crate::job::{ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
+
+/// How a release was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobEntry {
+    /// The published columns.
+    pub columns: Ordered<ColumnEntry>,
+    /// What became of records with a missing value.
+    pub on_missing: String,
+    /// The share of records that might be suppressed.
+    pub suppression_limit: f64,
+    /// How suppressed records are published.
+    pub suppressed: String,
+    /// The order of the records.
+    pub order: String,
+    /// How people of an external table were grouped with those of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<ExternalEntry>,
+}
+
+/// What is told of an external table: that there was one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalEntry {
+    /// How the join was grouped.
+    pub method: String,
+    /// Whether surplus external people were left out.
+    pub trim: String,
+}
+
+/// A published column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnEntry {
+    /// Its role.
+    pub role: String,
+    /// What its values are, if that was stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What kind of hierarchy it was generalized along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<String>,
+    /// How text without a hierarchy is published, if not as sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<String>,
+    /// The regular intervals it is published in.
+    #[serde(default, rename = "mdr", skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<RegularIntervals>,
+    /// How much its loss weighs, if that was stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// The categories of its values, most sensitive first. They are a list of policy, not of people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<CategoryEntry>>,
+    /// What is published of it: values, categories or both.
+    #[serde(default, alias = "publish_sa", skip_serializing_if = "Option::is_none")]
+    pub publish: Option<String>,
+}
+
+/// A category.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CategoryEntry {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Vec<String>,
+}
+
+impl JobEntry {
+    pub(crate) fn new(checked: &CheckedJob, schema: &Schema) -> JobEntry {
+        let (input, algorithm) = (&checked.job.input, &checked.job.algorithm);
+        let order = checked.job.output.as_ref().map(|output| output.order).unwrap_or_default();
+        let columns = schema.published().map(|(name, role)| (name.to_owned(), ColumnEntry::of(role)));
+        JobEntry {
+            columns: columns.collect(),
+            on_missing: word(&OnMissing::ALL, input.on_missing).to_owned(),
+            suppression_limit: algorithm.suppression_limit,
+            suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
+            order: word(&Order::ALL, order).to_owned(),
+            external: None,
+        }
+    }
+}
+
+impl ColumnEntry {
+    fn of(role: &Role) -> ColumnEntry {
+        let (name, kind, hierarchy) = match role {
+            Role::Quasi(spec) => ("quasi", spec.kind, spec.hierarchy.as_ref()),
+            Role::Sensitive(spec) => ("sensitive", spec.kind, spec.hierarchy.as_ref()),
+            _ => ("passthrough", None, None),
+        };
+        let hierarchy = hierarchy.map(|hierarchy| match hierarchy {
+            HierarchySpec::Arx { .. } => "file",
+            HierarchySpec::Nested(_) => "tree",
+            HierarchySpec::Mask(_) => "mask",
+            HierarchySpec::Intervals(_) => "intervals",
+            HierarchySpec::Dates(_) => "dates",
+            HierarchySpec::Mdr(_) => "mdr",
+        });
+        let mut entry = ColumnEntry {
+            role: name.to_owned(),
+            kind: kind.map(|kind| word(&Kind::ALL, kind).to_owned()),
+            hierarchy: hierarchy.map(str::to_owned),
+            ..ColumnEntry::default()
+        };
+        match role {
+            Role::Quasi(spec) => {
+                entry.labels = (spec.labels == Labels::Star).then(|| "star".to_owned());
+                entry.weight = spec.weight;
+                if let Some(HierarchySpec::Mdr(mdr)) = &spec.hierarchy {
+                    entry.intervals = mdr.grid().map(RegularIntervals::of);
+                }
+            }
+            Role::Sensitive(spec) => {
+                entry.categories = spec.categories.as_ref().map(|categories| {
+                    let entry = |(name, values): (&str, &[String])| CategoryEntry {
+                        name: name.to_owned(),
+                        values: values.to_vec(),
+                    };
+                    categories.iter().map(entry).collect()
+                });
+                entry.publish = spec.publish.map(|publish| word(&Publish::ALL, publish).to_owned());
+            }
+            _ => {}
+        }
+        entry
+    }
+
+    /// The column as a job would state it. A hierarchy is told only where it follows from the release.
+    pub(crate) fn column(&self) -> Result<ColumnJob> {
+        fn of<T: Copy>(words: &[(&str, T)], word: &Option<String>) -> Option<T> {
+            let word = word.as_deref()?;
+            words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
+        }
+        let mut column = ColumnJob {
+            role: of(&RoleName::ALL, &Some(self.role.clone())).unwrap_or_default(),
+            publish: of(&Publish::ALL, &self.publish),
+            ..ColumnJob::default()
+        };
+        column.spec.kind = of(&Kind::ALL, &self.kind);
+        column.spec.weight = self.weight.filter(|weight| *weight >= 0.0);
+        column.spec.hierarchy = self.regular();
+        if let Some(list) = &self.categories {
+            let list = list.iter().map(|c| (c.name.clone(), c.values.clone())).collect();
+            column.categories = Some(Categories::new(list)?);
+        }
+        Ok(column)
+    }
+
+    /// The tree of regular intervals, which the manifest itself tells.
+    pub(crate) fn regular(&self) -> Option<HierarchySpec> {
+        let grid = self.intervals.as_ref()?.grid()?;
+        Some(HierarchySpec::Mdr(Mdr::of_grid(grid)))
+    }
+}

@@ -1,0 +1,348 @@
+//! Anatomy: the quasi-identifiers as they are with the number of a group (QIT), and how often each sensitive value occurs in each
+//! group (ST). To a reader, the group is all that links a person with a value.
+
+mod tables;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use incrowd_audit::linked::strangers;
+use incrowd_audit::tally;
+use incrowd_audit::utility::Comparison;
+use incrowd_core::dataset::Quasi;
+use incrowd_core::metric::Tally;
+use incrowd_core::{ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value};
+use incrowd_engine::Engine;
+use incrowd_recode::anatomy::{CARD, diverse, group};
+
+use super::one_table::judge_table;
+use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
+use crate::case::Case;
+use crate::checked::CheckedJob;
+use crate::from_original::{self, FromOriginal};
+use crate::job::{AlgorithmJob, Job};
+use crate::make::{Made, Material};
+use crate::manifest::{Manifest, parameters};
+use crate::measure::{Measured, Measuring, too_many};
+use crate::reading::{Reading, carries};
+use crate::release::Verified;
+use crate::suppression::{self, Keys, SuppressionReport};
+
+/// The column that links the two tables.
+const GROUP: &str = "group";
+/// The column of the second table that counts.
+const COUNT: &str = "count";
+/// The words for the tables in a manifest.
+const QIT: &str = "qit";
+const ST: &str = "st";
+
+/// What can be asked of tables that do not tell whose value is whose.
+const POSSIBLE: [&str; 2] = ["query_error", "association"];
+
+/// The publication in two linked tables.
+#[derive(Debug)]
+pub(crate) struct Anatomy;
+
+fn params(job: &Job) -> Result<Params> {
+    Params::new(CARD.name, CARD.params, job.algorithm.params.clone()).map_err(|e| e.within("algorithm"))
+}
+
+/// The second table beside the first: `people.csv` has `people.st.csv`.
+fn second_path(first: &Path) -> PathBuf {
+    let name = crate::manifest::file_name(first);
+    let end = name.find(".csv").or(name.find(".tsv")).or(name.rfind('.')).unwrap_or(name.len());
+    first.with_file_name(format!("{}.st{}", &name[..end], &name[end..]))
+}
+
+impl Publication for Anatomy {
+    fn name(&self) -> &'static str {
+        "anatomy"
+    }
+
+    fn claims(&self, job: &Job) -> bool {
+        job.algorithm.name == CARD.name
+    }
+
+    /// Adds the promise anatomy is made for, if nothing is promised.
+    fn prepare(&self, job: &mut Job, _: &[String]) -> Result<Vec<String>> {
+        let params = params(job)?;
+        if job.algorithm.suppression_limit > 0.0 {
+            return Err(Error::job("anatomy publishes every record")
+                .help("set suppression_limit = 0")
+                .at("algorithm.suppression_limit"));
+        }
+        if job.models.is_empty() && job.suppression.is_none() {
+            let l = i64::try_from(params.count("l")).unwrap_or(i64::MAX);
+            let mut given = vec![("l", Value::Integer(l)), ("kind", Value::Word("frequency".to_owned()))];
+            if !params.word("on").is_empty() {
+                given.push(("on", Value::Word(params.word("on").to_owned())));
+            }
+            job.promise("l-diversity", given);
+        }
+        Ok(Vec::new())
+    }
+
+    fn algorithm(&self, _: &Job) -> AlgorithmJob {
+        AlgorithmJob::default()
+    }
+
+    fn check(&self, job: &CheckedJob) -> Result<()> {
+        if carries(&job.schema) {
+            return Err(Error::job("anatomy passes no column through")
+                .help("drop the column, or use an algorithm that generalizes")
+                .at("columns"));
+        }
+        let mut sensitive = job.schema.sensitive().map(|(name, _)| name);
+        let (Some(on), None) = (sensitive.next(), sensitive.next()) else {
+            return Err(Error::job("anatomy takes exactly one sensitive column")
+                .help("--sensitive disease")
+                .at("columns"));
+        };
+        if job.schema.quasi().any(|(name, _)| name == GROUP) || [GROUP, COUNT].contains(&on) {
+            return Err(Error::job(format!(
+                "anatomy needs the column names `{GROUP}` and `{COUNT}` for itself"
+            ))
+            .at("columns"));
+        }
+        Ok(())
+    }
+
+    fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
+        let place = |path, what| TablePlace { path, key: "output.path", what, public: true };
+        Ok(vec![
+            place(release.to_owned(), "the release"),
+            place(second_path(release), "the second table"),
+        ])
+    }
+
+    fn gather<'e>(
+        &self,
+        engine: &'e mut dyn Engine,
+        keys: &'e dyn Keys,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Material<'e>> {
+        suppression::one_record_each(job, engine.source(), progress)?;
+        let folded = engine.fold(&job.fold_spec(), progress)?;
+        Material::new(folded, engine, keys, job, progress)
+    }
+
+    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+        let mut made = Made::begin(job, &material.folded);
+        let Material { folded, keys, locate, .. } = material;
+        let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
+        made.domains = job.encode(folded.clone(), &*locate)?.into_quasi();
+        made.distinct_rows = folded.rows() as u64;
+        progress.step("grouping", None);
+        let l = params(&job.job)?.count("l");
+        let (spec, column) = tables::sensitive_column(job)?;
+        let (order, buckets) = tables::buckets(&folded, column, spec);
+        // Said before a key is made for nothing.
+        diverse(&buckets, l).map_err(|e| e.within("algorithm"))?;
+        let secret = match &withholding {
+            Some(withholding) => withholding.secret(),
+            None => keys.secret()?,
+        };
+        let mut dice = secret.derive([&b"anatomy"[..], &tables::content(&folded, &order, &secret)]).dice();
+        let groups = group(buckets, l, &mut dice).map_err(|e| e.within("algorithm"))?;
+        let missing = job.missing_label();
+        let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
+        made.tables.push(tables::first(&folded, &groups, column, order, missing)?);
+        made.tables.push(tables::second(&folded, &groups, spec, column, missing)?);
+        made.withholding = withholding;
+        Ok(made)
+    }
+
+    fn read_back(
+        &self,
+        reading: &Reading,
+        shelf: &dyn Shelf,
+        _: bool,
+        progress: &dyn Progress,
+    ) -> Result<Tables> {
+        let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
+        names.push(GROUP.to_owned());
+        let first = shelf.read(QIT, &names, progress)?;
+        let has = |name: &String| first.columns.iter().any(|column| column.trim() == name);
+        if first.columns.len() != names.len() || !names.iter().all(has) {
+            return Err(Error::input("the first table does not have the columns the manifest names"));
+        }
+        let quasi = reading.quasi.len();
+        let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in 0..first.folded.rows() {
+            let group = &first.folded.columns[quasi].texts[first.folded.row(row)[quasi] as usize];
+            *sizes.entry(group).or_insert(0) += first.folded.weights[row];
+        }
+        let [(on, _)] = reading.sensitive.as_slice() else {
+            return Err(Error::input("two linked tables have exactly one sensitive column"));
+        };
+        let columns = [GROUP, on, COUNT].map(str::to_owned);
+        let second = shelf.read(ST, &columns, progress)?;
+        let rows = second.folded.records();
+        let values = counted(second.folded)?;
+        let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in 0..values.rows() {
+            let group = &values.columns[0].texts[values.row(row)[0] as usize];
+            *counted.entry(group).or_insert(0) += values.weights[row];
+        }
+        if sizes != counted {
+            return Err(Error::input(
+                "the two tables do not fit each other: a group has not as many values as records",
+            ));
+        }
+        let records = first.folded.records();
+        let files = vec![
+            ReadFile { content: QIT, records, digest: first.digest, columns: first.columns },
+            ReadFile { content: ST, records: rows, digest: second.digest, columns: second.columns },
+        ];
+        Ok(Tables { people: first.folded, quasi, values: Some(values), files })
+    }
+
+    fn tally(&self, tables: &Tables, domains: &[Quasi], suppressed: u64) -> Result<Tally> {
+        let mut tally = tally(&tables.people, domains, suppressed)?;
+        tally.group_sizes = sizes(tables.with_values());
+        Ok(tally)
+    }
+
+    fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
+        let values = tables.values.ok_or_else(|| Error::bug("the second table was not read"))?;
+        let quasi = vec![(GROUP.to_owned(), label_spec())];
+        let reading = Reading { quasi, ..asked.reading.clone() };
+        let asked = Asked { reading: &reading, references: Default::default(), stated: false, ..*asked };
+        let verification = judge_table(values, &asked, progress)?;
+        Ok(Judged { verification, on_values: None, rules: None, failures: Vec::new() })
+    }
+
+    fn advise(&self, step: &mut SuppressionReport) {
+        if step.withheld > 0 {
+            step.notes.push(
+                "exact quasi-identifiers are published: a known participant who is absent was withheld, and so has one of the \
+                 frequent values"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn broken(&self, job: &CheckedJob, promise: &str) -> Error {
+        let l = params(&job.job).map_or(0, |params| params.count("l"));
+        Error::unsatisfiable(format!(
+            "anatomy does not keep {promise}: its groups have {l} or {} records",
+            l + 1
+        ))
+        .help("promise l-diversity alone, or use an algorithm that generalizes")
+        .at("models")
+    }
+
+    fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, _: &Verified) {
+        manifest.algorithm.name = CARD.name.to_owned();
+        if let Ok(params) = params(&job.job) {
+            manifest.algorithm.params = parameters(&params, &["on"]);
+            let on = job.schema.sensitive().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
+            let on = crate::manifest::Parameter(Value::Word(on));
+            manifest.algorithm.params.0.push(("on".to_owned(), on));
+        }
+    }
+
+    fn compare_with_original(
+        &self,
+        case: &Case,
+        tables: &Tables,
+        progress: &dyn Progress,
+    ) -> Result<Option<FromOriginal>> {
+        let Some(original) = &case.judging.original else { return Ok(None) };
+        let original = case.reading.fold_original(original, progress)?;
+        let values = tables.with_values();
+        let suppression = from_original::suppression(case, &original, values)?;
+        progress.step("matching with the original", None);
+        let found = strangers(&original, &tables.people, values, case.reading.missing_label());
+        let (strangers, misfits) = (found.records, found.groups);
+        Ok(Some(FromOriginal { strangers, misfits, suppression, ..FromOriginal::default() }))
+    }
+
+    /// Queries about quasi-identifiers and a sensitive value, and pairs of columns. The other measures look at one column at a
+    /// time, and of those nothing is generalized.
+    fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured> {
+        let known = |name: &str| {
+            POSSIBLE.contains(&name) || incrowd_core::metric::METRICS.iter().any(|metric| metric.name == name)
+        };
+        if let Some(name) = measuring.ask.and_then(|ask| ask.only.iter().find(|name| !known(name))) {
+            return Err(Error::job(format!(
+                "`{name}` cannot be measured of tables that are linked by groups only"
+            ))
+            .help(format!("measure {}, or make a release in one table", POSSIBLE.join(" and "))));
+        }
+        let reading = &measuring.case.reading;
+        let source = measuring.open_original()?;
+        let folded = source.fold(&reading.fold_spec(reading.names()), progress)?;
+        let data = measuring.encode(folded, &source)?;
+        let tables = measuring.case.read_back(true, progress)?;
+        let published = tables.people.records();
+        let withheld =
+            data.records().checked_sub(published).ok_or_else(|| too_many(published, data.records()))?;
+        let tally = self.tally(&tables, data.quasi(), withheld)?;
+        let wanted: Vec<String> = match measuring.ask {
+            Some(ask) => POSSIBLE.iter().filter(|n| ask.wants(n)).map(|n| (*n).to_owned()).collect(),
+            None => Vec::new(),
+        };
+        let comparison = match wanted.is_empty() {
+            true => None,
+            false => {
+                progress.step("comparing", None);
+                let (people, values) = (&tables.people, tables.with_values());
+                Some(Comparison::of_linked(&data, people, values, reading.missing_label())?)
+            }
+        };
+        Ok(Measured { tally, comparison, only: Some(wanted) })
+    }
+
+    fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
+        let tables = case.read_back(true, progress)?;
+        let values = tables.values.map(|values| (values, vec![label_spec()]));
+        // Attacks on people see the quasi-identifiers as they are; the number of a group is nothing anybody knows beforehand.
+        let people = without_last(tables.people);
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values })
+    }
+}
+
+fn label_spec() -> ColumnSpec {
+    ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() }
+}
+
+/// The sizes of the groups of a second table.
+fn sizes(values: &Folded) -> Vec<u64> {
+    let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in 0..values.rows() {
+        *sizes.entry(values.row(row)[0]).or_insert(0) += values.weights[row];
+    }
+    sizes.into_values().collect()
+}
+
+/// A table folded without its last column.
+fn without_last(table: Folded) -> Folded {
+    let width = table.columns.len() - 1;
+    let mut rows: BTreeMap<&[u32], u64> = BTreeMap::new();
+    for row in 0..table.rows() {
+        *rows.entry(&table.row(row)[..width]).or_insert(0) += table.weights[row];
+    }
+    let codes = rows.keys().flat_map(|row| row.iter().copied()).collect();
+    let weights = rows.values().copied().collect();
+    let columns: Vec<FoldedColumn> = table.columns[..width].to_vec();
+    Folded { codes, weights, read: table.read, missing: vec![0; width], columns, dropped_missing: 0 }
+}
+
+/// A second table with each row as often as it counts.
+fn counted(raw: Folded) -> Result<Folded> {
+    let mut values = Folded { missing: vec![0; 2], ..Folded::default() };
+    for row in 0..raw.rows() {
+        let codes = raw.row(row);
+        let count = raw.columns[2].texts[codes[2] as usize].parse::<u64>().ok().filter(|n| *n > 0);
+        let Some(count) = count else {
+            return Err(Error::input("the second table has a row without a count"));
+        };
+        values.codes.extend_from_slice(&codes[..2]);
+        values.weights.push(count * raw.weights[row]);
+    }
+    values.columns = raw.columns.into_iter().take(2).collect();
+    values.read = values.records();
+    Ok(values)
+}

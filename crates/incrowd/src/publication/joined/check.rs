@@ -1,0 +1,91 @@
+//! Judging both tables by themselves.
+
+use incrowd_audit::joined::{Failure, JoinTables, published};
+use incrowd_audit::{Judgement, Verification};
+use incrowd_core::model::{Need, Promise};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Kind, Result, SensitiveSpec};
+
+use super::super::one_table::as_missing;
+use super::super::{Asked, Judged, ReadFile, Tables};
+
+/// The tables as the checker sees them.
+pub(crate) fn join_tables(tables: &Tables) -> JoinTables<'_> {
+    JoinTables { boxes: &tables.people, quasi: tables.quasi, sensitive: tables.values.as_ref() }
+}
+
+/// The least number of rows a group must have: the greatest that a promise asks for.
+pub(crate) fn least(promises: &[Promise]) -> Option<u64> {
+    let counts = promises.iter().filter(|p| counted(p)).flat_map(|p| p.params.iter());
+    counts.filter_map(|(name, value)| (name == "k").then(|| value.to_string().parse().ok())?).max()
+}
+
+/// Whether a promise is about the number of records of a group and nothing else.
+pub(crate) fn counted(promise: &Promise) -> bool {
+    promise.model.card().needs == [Need::Records]
+}
+
+/// Judges the tables by themselves: the rules P1 to P5 and every promise. Promises that follow from the number of records are
+/// judged on the groups of boxes, the others on the sensitive groups; and all of them on the sensitive groups once more.
+pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
+    let (promises, reading) = (asked.promises, asked.reading);
+    let kind = |spec: &ColumnSpec| spec.kind.filter(|kind| spec.hierarchy.is_none() && *kind != Kind::Text);
+    let kinds: Vec<Option<Kind>> = reading.quasi.iter().map(|(_, spec)| kind(spec)).collect();
+    let Some(k) = least(promises) else { return Err(no_k()) };
+    let mut failures = unexpected(tables);
+    failures.extend(published(&join_tables(tables), k, &kinds));
+    let (counted, others): (Vec<usize>, Vec<usize>) =
+        (0..promises.len()).partition(|&i| counted(&promises[i]));
+    let boxes = Dataset::of_release(tables.people.clone(), tables.people.columns.len(), &[])
+        .map_err(|failed| failed.misfit.error)?;
+    let on_boxes: Vec<Judgement> =
+        counted.iter().map(|&i| verify_one(&boxes, promises, i)).collect::<Result<Vec<_>>>()?;
+    let on_values = match &tables.values {
+        None => None,
+        Some(folded) => {
+            let mut folded = folded.clone();
+            as_missing(&mut folded, 1, reading.missing_label());
+            let specs: Vec<&SensitiveSpec> = reading.sensitive.iter().map(|(_, spec)| spec).collect();
+            let values = Dataset::of_release(folded, 1, &specs).map_err(|failed| failed.misfit.error)?;
+            Some(incrowd_audit::verify(&values, promises, None)?)
+        }
+    };
+    let judgement = |i: usize| match (counted.iter().position(|&c| c == i), &on_values) {
+        (Some(at), _) => Some(on_boxes[at].clone()),
+        (None, Some(values)) => Some(values.judgements[i].clone()),
+        (None, None) => None,
+    };
+    if on_values.is_none() && !others.is_empty() {
+        failures
+            .push(Failure::new("P3", "the table of sensitive values is needed for what is promised of them"));
+    }
+    let judgements: Vec<Judgement> = (0..promises.len()).filter_map(judgement).collect();
+    let groups = join_tables(tables).groups().len() as u64;
+    let verification =
+        Verification { judgements, groups, records: tables.people.records(), unread: Vec::new() };
+    Ok(Judged { failures, verification, on_values, rules: Some("P1 to P5") })
+}
+
+fn verify_one(data: &Dataset, promises: &[Promise], i: usize) -> Result<Judgement> {
+    let mut verification = incrowd_audit::verify(data, std::slice::from_ref(&promises[i]), None)?;
+    verification.judgements.pop().ok_or_else(|| Error::bug("a promise was not judged"))
+}
+
+/// Columns that the tables should not have: a name among them would undo everything.
+fn unexpected(tables: &Tables) -> Vec<Failure> {
+    let folded = std::iter::once(&tables.people).chain(&tables.values);
+    let named = folded.zip(&tables.files).zip(["the table of boxes", "the table of sensitive values"]);
+    let odd = |((folded, file), table): ((&Folded, &ReadFile), &str)| {
+        let known = |c: &&String| folded.columns.iter().any(|known| known.name == c.trim());
+        let strange: Vec<&str> = file.columns.iter().filter(|c| !known(c)).map(String::as_str).collect();
+        (!strange.is_empty())
+            .then(|| Failure::new("P1", format!("{table} has further columns: {}", strange.join(", "))))
+    };
+    named.filter_map(odd).collect()
+}
+
+/// What is said of a job that promises nothing about the number of people.
+pub(crate) fn no_k() -> Error {
+    Error::job("k-join-anonymity needs a promise about the number of people in a group")
+        .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10")
+        .at("models")
+}

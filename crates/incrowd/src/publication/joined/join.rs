@@ -1,0 +1,188 @@
+//! Reading both tables and joining them on the identifier, with every rule about what does not fit.
+
+use std::path::{Path, PathBuf};
+
+use incrowd_core::number::{looks_numeric, parse_number};
+use incrowd_core::{Code, ColumnSpec, Dataset, Error, Kind, Progress, Result};
+use incrowd_engine::{External, Gathered, Identity, Options, People, Source, Strangers};
+
+use crate::job::{ExternalJob, OnConflict, OnMissing};
+use crate::reading::Reading;
+
+/// Distinct rows of strangers that are kept when it is not yet known which of them matter.
+pub(crate) const ROOM: u64 = 1 << 22;
+
+/// Microdata and external table.
+#[derive(Debug)]
+pub(crate) struct JoinedTable {
+    pub(crate) people: People,
+    pub(crate) external: External,
+    pub(crate) gathered: Gathered,
+    /// Records about whom the tables do not agree.
+    pub(crate) conflicts: Vec<u32>,
+}
+
+/// The microdata on lines that hold the values of both tables.
+pub(crate) struct Encoded {
+    pub(crate) data: Dataset,
+    /// The row of each record.
+    pub(crate) row_of: Vec<u32>,
+    /// Where on the lines the codes of the external table lie.
+    pub(crate) places: Vec<Vec<Code>>,
+}
+
+/// How the table's people are read.
+fn identity(external: &ExternalJob, reading: &Reading, names: bool) -> Identity {
+    Identity {
+        id: external.id.clone(),
+        quasi: reading.quasi.iter().map(|(name, _)| name.clone()).collect(),
+        sensitive: reading.sensitive.iter().map(|(name, _)| name.clone()).collect(),
+        missing: reading.missing.clone(),
+        drop_missing: reading.on_missing == OnMissing::Drop,
+        names,
+    }
+}
+
+/// Opens the external table.
+fn open(external: &ExternalJob, identity: &Identity) -> Result<External> {
+    External::open(&external.paths, &Options::default(), &external.id, &identity.quasi, &identity.missing)
+        .map_err(|e| e.at("external.path"))
+}
+
+impl JoinedTable {
+    /// Reads both tables. With `names` it is kept who everybody is; with `all` every stranger is kept, else as many as there is
+    /// room for. `directory` is where files without a name may be made.
+    pub(crate) fn read(
+        source: &Source,
+        rules: &ExternalJob,
+        reading: &Reading,
+        (names, all): (bool, bool),
+        directory: &Path,
+        progress: &dyn Progress,
+    ) -> Result<JoinedTable> {
+        let identity = identity(rules, reading, names);
+        let specs = reading.quasi_specs();
+        let external = open(rules, &identity)?;
+        let mut people = source.people(&identity, progress)?;
+        if people.is_empty() {
+            return Err(Error::input("the table has no records")
+                .help("a table needs a header and at least one record without missing values"));
+        }
+        let most = if all { u64::MAX } else { ROOM };
+        let gathered =
+            external.read(&people, most, directory, progress).map_err(|e| e.at("external.path"))?;
+        let differ = |(record, texts): &&(u32, Vec<String>)| {
+            let own =
+                |(slot, text): (usize, &String)| same(people.text(*record as usize, slot), text, &specs[slot]);
+            !texts.iter().enumerate().all(own)
+        };
+        let changes: Vec<(u32, Vec<String>)> = gathered.known.iter().filter(differ).cloned().collect();
+        if rules.on_conflict == OnConflict::Error && !changes.is_empty() {
+            let (n, s) = (changes.len(), if changes.len() == 1 { "" } else { "s" });
+            return Err(Error::input(format!(
+                "the tables do not agree in the quasi-identifiers of {n} record{s} of the microdata (first: record {})",
+                changes[0].0 + 1
+            ))
+            .help("on_conflict = \"table\" takes the values of the table, \"external\" those of the external table")
+            .at("external.on_conflict"));
+        }
+        if rules.on_conflict == OnConflict::External {
+            people.replace(&changes);
+        }
+        let conflicts = changes.into_iter().map(|(record, _)| record).collect();
+        Ok(JoinedTable { people, external, gathered, conflicts })
+    }
+
+    /// Encodes the microdata on lines that hold the values of both tables.
+    pub(crate) fn encode(&self, reading: &Reading) -> Result<Encoded> {
+        let (folded, row_of) = self.people.fold();
+        let (data, places) = reading.encode_beside(folded, &self.gathered.columns)?;
+        Ok(Encoded { data, row_of, places })
+    }
+
+    /// Strangers on the lines, those who satisfy `keep`.
+    pub(crate) fn strangers(
+        &self,
+        places: &[Vec<Code>],
+        keep: &(dyn Fn(&[u32]) -> bool + Sync),
+        progress: &dyn Progress,
+    ) -> Result<Strangers> {
+        let Some(strangers) = &self.gathered.strangers else {
+            let again = self.external.gather(&self.people, &self.gathered, places, keep, progress);
+            return again.map_err(|e| e.at("external.path"));
+        };
+        let width = places.len().max(1);
+        let mut kept = Strangers::default();
+        let mut point = vec![0; width];
+        for (codes, &people) in strangers.codes.chunks_exact(width).zip(&strangers.weights) {
+            point.iter_mut().zip(codes).zip(places).for_each(|((to, &code), at)| *to = at[code as usize].0);
+            if people > 0 && keep(&point) {
+                kept.codes.extend_from_slice(&point);
+                kept.weights.push(people);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// What a person should know about how the tables fit together.
+    pub(crate) fn warnings(&self, rules: &ExternalJob) -> Vec<String> {
+        let gathered = &self.gathered;
+        let mut warnings = Vec::new();
+        let mut warn = |count: u64, one: &str, many: &str| {
+            if count > 0 {
+                warnings.push(format!("{count} {}", if count == 1 { one } else { many }));
+            }
+        };
+        let id = &rules.id;
+        warn(
+            self.people.nameless,
+            &format!("record of the microdata has no `{id}` and is joined with nobody"),
+            &format!("records of the microdata have no `{id}` and are joined with nobody"),
+        );
+        warn(
+            gathered.nameless,
+            &format!("external record has no `{id}` and is left out: it might be about anybody"),
+            &format!("external records have no `{id}` and are left out: they might be about anybody"),
+        );
+        warn(
+            gathered.incomplete,
+            "external record lacks a quasi-identifier and is left out",
+            "external records lack a quasi-identifier and are left out",
+        );
+        warn(
+            gathered.repeated,
+            "external record says again what another says of the same person; it counts once",
+            "external records say again what others say of the same people; each person counts once",
+        );
+        let whose =
+            if rules.on_conflict == OnConflict::External { "the external table" } else { "the microdata" };
+        warn(
+            self.conflicts.len() as u64,
+            &format!("person has other quasi-identifiers in the external table; those of {whose} count"),
+            &format!("people have other quasi-identifiers in the external table; those of {whose} count"),
+        );
+        if gathered.people == 0 {
+            warnings.push(
+                "the external table adds nobody: the release is that of ordinary k-anonymity".to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+/// Whether two texts are one value: two spellings of a number are.
+fn same(a: &str, b: &str, spec: &ColumnSpec) -> bool {
+    let numbers = || {
+        let quantity = spec.hierarchy.is_none() && spec.kind != Some(Kind::Text);
+        quantity
+            && looks_numeric(a)
+            && looks_numeric(b)
+            && parse_number(a).map(|n| n.as_f64()) == parse_number(b).map(|n| n.as_f64())
+    };
+    a == b || numbers()
+}
+
+/// The directory in which a file is.
+pub(crate) fn directory_of(path: &Path) -> PathBuf {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}

@@ -1,0 +1,239 @@
+//! One table: generalized quasi-identifiers with the sensitive and the carried columns beside them.
+
+use std::path::Path;
+
+use incrowd_audit::utility::{Comparison, marginals};
+use incrowd_audit::{Original, People, verify_beside};
+use incrowd_core::{Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
+use incrowd_engine::{Engine, Output};
+use incrowd_recode::Recoding;
+
+use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
+use crate::case::Case;
+use crate::checked::CheckedJob;
+use crate::from_original::{self, FromOriginal};
+use crate::job::Job;
+use crate::make::{Made, MadeTable, Material, recode, starred};
+use crate::measure::{Measured, Measuring, too_many};
+use crate::reading::Reading;
+use crate::suppression::{self, Keys};
+
+/// The word for the table in a manifest.
+pub(super) const RELEASE: &str = "release";
+
+/// The publication in one table.
+#[derive(Debug)]
+pub(crate) struct OneTable;
+
+impl Publication for OneTable {
+    fn name(&self) -> &'static str {
+        "one table"
+    }
+
+    fn claims(&self, _: &Job) -> bool {
+        true
+    }
+
+    fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
+        let path = release.to_owned();
+        let (key, what) = ("output.path", "the release");
+        Ok(vec![TablePlace { path, key, what, public: true }])
+    }
+
+    fn gather<'e>(
+        &self,
+        engine: &'e mut dyn Engine,
+        keys: &'e dyn Keys,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Material<'e>> {
+        if job.suppression.is_some() {
+            suppression::one_record_each(job, engine.source(), progress)?;
+        }
+        let folded = engine.fold(&job.fold_spec(), progress)?;
+        Material::new(folded, engine, keys, job, progress)
+    }
+
+    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+        let mut made = Made::begin(job, &material.folded);
+        let Material { folded, population, keys, locate, .. } = material;
+        let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
+        progress.step("encoding", None);
+        let data = job.encode(folded, &*locate)?;
+        made.pin_intervals(&data);
+        let data = job.reading().with_population(data, population.as_ref())?;
+        let models = job.bind(&data)?;
+        let recoded = recode(job, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+        let Recoding { partition, found, domains } = recoded;
+        let data = match domains {
+            Some(domains) => data.with_domains(domains),
+            None => data,
+        };
+        made.pin_intervals(&data);
+        made.set_levels(&data, &partition);
+        let data = data.divided(partition.divided());
+        made.starred = starred(&data, &partition);
+        made.found = found;
+        made.withholding = withholding;
+        made.population = population;
+        made.domains = data.quasi().to_vec();
+        // Promises about outliers are judged beside the original; for the others its rows are given up once they are written.
+        made.original = job.about_outliers().then(|| data.clone());
+        made.distinct_rows = data.rows() as u64;
+        let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
+        let output =
+            Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
+        made.tables.push(MadeTable { content: RELEASE, data, partition, output });
+        Ok(made)
+    }
+
+    fn read_back(
+        &self,
+        reading: &Reading,
+        shelf: &dyn Shelf,
+        with_sensitive: bool,
+        progress: &dyn Progress,
+    ) -> Result<Tables> {
+        let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
+        if with_sensitive {
+            names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
+        }
+        let back = shelf.read(RELEASE, &names, progress)?;
+        let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
+        let files = vec![ReadFile { content: RELEASE, records, digest, columns }];
+        Ok(Tables { people: back.folded, quasi: reading.quasi.len(), values: None, files })
+    }
+
+    fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
+        let verification = judge_table(tables.people, asked, progress)?;
+        Ok(Judged { verification, on_values: None, rules: None, failures: Vec::new() })
+    }
+
+    fn compare_with_original(
+        &self,
+        case: &Case,
+        _: &Tables,
+        progress: &dyn Progress,
+    ) -> Result<Option<FromOriginal>> {
+        let told = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
+        let (Some(original), Some(_)) = (&case.judging.original, told) else { return Ok(None) };
+        let release = case.read_back(true, progress)?.people;
+        let folded = case.reading.fold_original(original, progress)?;
+        let suppression = from_original::suppression(case, &folded, &release)?;
+        let data = case.reading.encode_original(folded)?;
+        let strangers = Original::read(&release, &data, progress)?.strangers();
+        Ok(Some(FromOriginal { strangers, suppression, ..FromOriginal::default() }))
+    }
+
+    fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured> {
+        let reading = measuring.case.reading.clone();
+        let source = measuring.open_original()?;
+        let names = reading.names();
+        let ask = measuring.ask;
+        let target = ask.and_then(|ask| ask.target()).filter(|target| !names.iter().any(|c| c == target));
+        let mut spec = reading.fold_spec(names.clone());
+        let drop_missing = spec.drop_missing;
+        if let Some(target) = target {
+            if !source.columns().iter().any(|column| column == target) {
+                let error = Error::job(format!("the original has no column `{target}` to predict"));
+                return Err(error.help_near(target, source.columns().iter().map(String::as_str)));
+            }
+            // A target that is missing does not take a record out of the release, so it must not take it out here.
+            spec.columns.push(target.to_owned());
+            spec.drop_missing = false;
+        }
+        let mut folded = source.fold(&spec, progress)?;
+        if target.is_some() && drop_missing {
+            drop_missing_in(&mut folded, names.len());
+        }
+        if let Some(kept) = &mut measuring.kept {
+            kept.original = Some(folded.clone());
+        }
+        let data = measuring.encode(folded, &source)?;
+        let records = data.records();
+        let shelf = measuring.case.shelf();
+        let mut columns: Vec<String> = data.quasi().iter().map(|q| q.name.clone()).collect();
+        if ask.is_some() {
+            let published = shelf.columns(RELEASE)?;
+            let as_it_is = data.sensitive().iter().map(|column| &column.name);
+            columns.extend(as_it_is.filter(|name| published.contains(name)).cloned());
+            if let Some(target) = target.filter(|target| !columns.iter().any(|name| name == target)) {
+                return Err(Error::job(format!("the release has no column `{target}` to predict")));
+            }
+        }
+        let back = shelf.read(RELEASE, &columns, progress)?.folded;
+        let published = back.records();
+        let withheld = records.checked_sub(published).ok_or_else(|| too_many(published, records))?;
+        let tally = incrowd_audit::tally(&back, data.quasi(), withheld)?;
+        let comparison = match ask {
+            None => None,
+            Some(_) => {
+                progress.step("comparing", None);
+                let comparison = Comparison::new(&data, &back, reading.missing_label(), target)?;
+                if let Some(kept) = &mut measuring.kept {
+                    kept.marginals = marginals(&comparison, &data);
+                }
+                Some(comparison)
+            }
+        };
+        Ok(Measured { tally, comparison, only: None })
+    }
+
+    fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
+        let people = case.read_back(true, progress)?.people;
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None })
+    }
+}
+
+/// Judges promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model looks at
+/// them. A sensitive cell that reads as missing is a missing value, which need not be a number nor in a hierarchy.
+pub(crate) fn judge_table(
+    mut release: Folded,
+    asked: &Asked<'_>,
+    progress: &dyn Progress,
+) -> Result<incrowd_audit::Verification> {
+    let (quasi, missing) = (asked.reading.quasi_specs(), asked.reading.missing_label());
+    let texts = asked.references.original.map(|_| release.clone());
+    let original = match (asked.references.original, &texts) {
+        (Some(data), Some(texts)) => Some((Original::read(texts, data, progress)?, texts)),
+        _ => None,
+    };
+    let people = asked.references.population;
+    let people = people.map(|p| People::covered(&release, &quasi, p, missing, progress)).transpose()?;
+    as_missing(&mut release, quasi.len(), missing);
+    let specs: Vec<&SensitiveSpec> = asked.reading.sensitive.iter().map(|(_, spec)| spec).collect();
+    let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
+    let release = Dataset::of_release(release, quasi.len(), &specs)
+        .map_err(|failed| failed.misfit.error.at(format!("columns.{}", names[failed.column])))?;
+    if asked.stated {
+        for (i, promise) in asked.promises.iter().enumerate() {
+            promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
+        }
+    }
+    let original = original.as_ref().map(|(original, texts)| (original, *texts));
+    verify_beside(&release, asked.promises, people.as_ref(), original)
+}
+
+/// Cells that read `missing` become missing values, from a column on.
+pub(super) fn as_missing(folded: &mut Folded, from: usize, missing: &str) {
+    let width = folded.columns.len();
+    for column in from..width {
+        let mut texts = folded.columns[column].texts.iter().skip(1);
+        if let Some(lost) = texts.position(|text| text == missing) {
+            let cells = folded.codes.iter_mut().skip(column).step_by(width);
+            cells.filter(|code| **code == lost as u32 + 1).for_each(|code| *code = MISSING);
+        }
+    }
+}
+
+/// Leaves out the records that have a missing value in one of the first columns.
+fn drop_missing_in(folded: &mut Folded, columns: usize) {
+    let width = folded.columns.len();
+    let keep: Vec<bool> = (0..folded.rows()).map(|r| !folded.row(r)[..columns].contains(&MISSING)).collect();
+    let before = folded.records();
+    let mut row = keep.iter();
+    folded.weights.retain(|_| *row.next().unwrap_or(&false));
+    let mut at = 0..;
+    folded.codes.retain(|_| at.next().is_some_and(|i: usize| keep[i / width]));
+    folded.dropped_missing = before - folded.records();
+}

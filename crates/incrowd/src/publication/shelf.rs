@@ -1,0 +1,112 @@
+//! Where the tables of a release can be read: under way, before anybody else can see them, or published.
+
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Progress, Result};
+use incrowd_engine::{Engine, ReadBack, Source, digest, partial_path};
+
+use crate::job::Table;
+use crate::manifest::{FileEntry, Manifest};
+use crate::reading::{open_beside, open_release};
+
+/// Tables of a release by what they hold.
+pub(crate) trait Shelf {
+    /// Whether there is a table with that content.
+    fn has(&self, content: &str) -> bool;
+
+    /// Reads columns of a table: texts only, nothing counts as missing.
+    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
+
+    /// All columns of a table.
+    fn columns(&self, content: &str) -> Result<Vec<String>>;
+}
+
+/// Tables under way.
+pub(crate) struct StagedShelf<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    /// What each staged table holds.
+    pub(crate) contents: Vec<&'static str>,
+}
+
+impl StagedShelf<'_> {
+    fn position(&self, content: &str) -> Result<usize> {
+        let found = self.contents.iter().position(|own| *own == content);
+        found.ok_or_else(|| Error::bug("a table was read back that was not staged"))
+    }
+}
+
+impl Shelf for StagedShelf<'_> {
+    fn has(&self, content: &str) -> bool {
+        self.contents.contains(&content)
+    }
+
+    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.engine.read_back(self.position(content)?, columns, progress)
+    }
+
+    fn columns(&self, content: &str) -> Result<Vec<String>> {
+        Ok(self.read(content, &[], &incrowd_core::Silent)?.columns)
+    }
+}
+
+/// Tables that somebody published.
+#[derive(Debug)]
+pub(crate) struct PublishedShelf<'a> {
+    /// The first table.
+    pub(crate) release: &'a Table,
+    /// What the manifest calls it, if there is one.
+    pub(crate) manifest: Option<&'a Manifest>,
+    /// The table of sensitive values, if somebody says where it is.
+    pub(crate) values: Option<&'a PathBuf>,
+}
+
+impl PublishedShelf<'_> {
+    fn entry(&self, content: &str) -> Option<&FileEntry> {
+        self.manifest?.file(content)
+    }
+
+    /// Whether a table is the one that everything else is found beside.
+    fn is_first(&self, content: &str) -> bool {
+        let first = self.manifest.and_then(|manifest| manifest.files.first());
+        match first {
+            Some(first) => first.content == content,
+            None => ["release", "jat", "qit"].contains(&content),
+        }
+    }
+
+    fn open(&self, content: &str) -> Result<Source> {
+        if self.is_first(content) {
+            return open_release(self.release, self.manifest.is_some());
+        }
+        if let Some(path) = self.values {
+            return open_beside(path);
+        }
+        let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
+            return Err(Error::input("the manifest names no second table"));
+        };
+        open_beside(&place(path, entry))
+    }
+}
+
+impl Shelf for PublishedShelf<'_> {
+    fn has(&self, content: &str) -> bool {
+        self.is_first(content) || self.values.is_some() || self.entry(content).is_some()
+    }
+
+    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.open(content)?.read_release(columns, progress)
+    }
+
+    fn columns(&self, content: &str) -> Result<Vec<String>> {
+        Ok(self.open(content)?.columns().to_vec())
+    }
+}
+
+/// Where a file of the release at `release` is: beside it, or still in its partial file if the run that made both was killed
+/// between the renames.
+fn place(release: &Path, entry: &FileEntry) -> PathBuf {
+    let path = release.with_file_name(&entry.name);
+    let is = |path: &Path| digest(path).is_ok_and(|own| own == entry.digest);
+    let partial = partial_path(&path);
+    if !is(&path) && is(&partial) { partial } else { path }
+}

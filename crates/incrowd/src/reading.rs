@@ -1,0 +1,314 @@
+//! Opening tables, and turning what they hold into what models and algorithms see.
+
+use std::path::{Path, PathBuf};
+
+use incrowd_core::dataset::EncodeError;
+use incrowd_core::{
+    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
+    Schema, SensitiveSpec,
+};
+use incrowd_engine::{FoldSpec, Format, Options, Source, delimiter_of};
+
+use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
+
+/// What a reader of a table is told instead of finding it out.
+pub(crate) fn options(table: &Table) -> Result<Options> {
+    let format = match table.format.as_deref() {
+        None => None,
+        Some(name @ ("csv" | "parquet" | "arrow")) => {
+            Some(Format::of_path(&PathBuf::from(format!("x.{name}")))?)
+        }
+        Some(name) => {
+            let error = Error::job(format!("there is no format `{name}`"));
+            return Err(error.help_near(name, ["csv", "parquet", "arrow"]).at("input.format"));
+        }
+    };
+    Ok(Options { format, delimiter: table.delimiter, digest: false })
+}
+
+/// Opens a table.
+pub(crate) fn open(table: &Table) -> Result<Source> {
+    match &table.memory {
+        Some(batches) => Source::of_batches(batches),
+        None => Source::open(&table.paths, &options(table)?),
+    }
+}
+
+/// Opens the table of a job.
+pub(crate) fn open_input(input: &Input) -> Result<Source> {
+    open(&input.table()).map_err(|e| e.at("input.path"))
+}
+
+/// Opens a published table. What incrowd wrote need not be sniffed: its name tells the delimiter.
+pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
+    if let Some(batches) = &table.memory {
+        return Source::of_batches(batches);
+    }
+    let mut options = Options { digest: true, ..options(table)? };
+    if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {
+        options.delimiter = Some(delimiter_of(path));
+    }
+    Source::open(&table.paths, &options)
+}
+
+/// Opens another file of a release.
+pub(crate) fn open_beside(path: &Path) -> Result<Source> {
+    open_release(&Table::file(path), true)
+}
+
+/// The columns of a table by their roles, and how their cells are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) quasi: Vec<(String, ColumnSpec)>,
+    pub(crate) sensitive: Vec<(String, SensitiveSpec)>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) on_missing: OnMissing,
+}
+
+/// How a sensitive column's values relate to each other, as a job says.
+pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
+    SensitiveSpec {
+        kind: column.spec.kind,
+        hierarchy: column.spec.hierarchy.clone(),
+        categories: column.categories.clone(),
+        publish: column.publish,
+    }
+}
+
+impl Reading {
+    /// By the roles that are named.
+    pub(crate) fn of_roles(roles: &Roles) -> Reading {
+        let of = |role: RoleName| roles.columns.iter().filter(move |(_, column)| column.role == role);
+        Reading {
+            quasi: of(RoleName::Quasi).map(|(name, c)| (name.clone(), c.spec.clone())).collect(),
+            sensitive: of(RoleName::Sensitive).map(|(name, c)| (name.clone(), sensitive_spec(c))).collect(),
+            missing: roles.missing.clone(),
+            on_missing: roles.on_missing,
+        }
+    }
+
+    /// By the schema of a checked job.
+    pub(crate) fn of_schema(schema: &Schema, input: &Input) -> Reading {
+        Reading {
+            quasi: schema.quasi().map(|(name, spec)| (name.to_owned(), spec.clone())).collect(),
+            sensitive: schema.sensitive().map(|(name, spec)| (name.to_owned(), spec.clone())).collect(),
+            missing: input.missing.clone(),
+            on_missing: input.on_missing,
+        }
+    }
+
+    pub(crate) fn quasi_names(&self) -> Vec<&str> {
+        self.quasi.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    pub(crate) fn sensitive_names(&self) -> Vec<&str> {
+        self.sensitive.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// All names, quasi-identifiers first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.quasi_names().into_iter().chain(self.sensitive_names()).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn quasi_specs(&self) -> Vec<ColumnSpec> {
+        self.quasi.iter().map(|(_, spec)| spec.clone()).collect()
+    }
+
+    /// The text under which a kept missing value is published: the first marker that shows.
+    pub(crate) fn missing_label(&self) -> &str {
+        self.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str)
+    }
+
+    /// What is folded of a table that has some of these columns.
+    pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
+        let drop_missing = self.on_missing == OnMissing::Drop;
+        FoldSpec { columns, missing: self.missing.clone(), drop_missing, replay: false }
+    }
+
+    /// Refuses a release of which nobody says which columns matter.
+    pub(crate) fn need_quasi(&self) -> Result<()> {
+        if self.quasi.is_empty() {
+            return Err(Error::job("which columns are quasi-identifiers?").help(
+                "use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Encodes a folded table whose columns are all of these; a value that does not fit is reported with its place, if that is
+    /// known, and never with its text.
+    pub(crate) fn encode(
+        &self,
+        mut folded: Folded,
+        locate: &dyn Fn(&str, &str) -> Option<String>,
+    ) -> Result<Dataset> {
+        let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
+        let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
+        // The texts are needed once more only if something does not fit.
+        let texts: Vec<Vec<String>> = folded.columns.iter().map(|c| c.texts.clone()).collect();
+        let names: Vec<String> = folded.columns.iter().map(|c| c.name.clone()).collect();
+        self.publish(&mut folded);
+        Dataset::encode(folded, &quasi, &sensitive, self.missing_label()).map_err(|failed| {
+            let name = &names[failed.column];
+            let error = failed.misfit.error;
+            let text = failed.misfit.code.map(|code| texts[failed.column][code as usize].as_str());
+            match text.and_then(|text| locate(name, text)) {
+                Some(place) => with_place(&error, &place).at(format!("columns.{name}")),
+                None => error.at(format!("columns.{name}")),
+            }
+        })
+    }
+
+    /// Encodes the folded table on lines that also hold the values of an external table.
+    pub(crate) fn encode_beside(
+        &self,
+        mut folded: Folded,
+        others: &[FoldedColumn],
+    ) -> Result<(Dataset, Vec<Vec<Code>>)> {
+        let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
+        let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
+        let columns: Vec<(String, u32)> =
+            folded.columns.iter().map(|c| (c.name.clone(), c.texts.len() as u32)).collect();
+        self.publish(&mut folded);
+        let encoded = Dataset::encode_beside(folded, &quasi, &sensitive, self.missing_label(), others);
+        encoded.map_err(|EncodeError { column, misfit }| {
+            let (name, own) = &columns[column];
+            if misfit.code.is_some_and(|code| code >= *own) {
+                return Error::input(format!("the external table: {}", misfit.error.message()))
+                    .help(format!("column `{name}` must hold what that of the table holds"))
+                    .at("external.path");
+            }
+            misfit.error.at(format!("columns.{name}"))
+        })
+    }
+
+    /// Makes the sensitive values of a folded table what is published of them.
+    pub(crate) fn publish(&self, folded: &mut Folded) {
+        for (column, (_, spec)) in folded.columns[self.quasi.len()..].iter_mut().zip(&self.sensitive) {
+            as_published(column, spec);
+        }
+    }
+
+    /// Places the population on the lines of the table.
+    pub(crate) fn with_population(&self, data: Dataset, population: Option<&Folded>) -> Result<Dataset> {
+        let Some(folded) = population else { return Ok(data) };
+        let specs: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
+        let placed = Population::place(folded, data.quasi(), &specs, self.missing_label());
+        let placed = placed.map_err(|EncodeError { column, misfit }| {
+            let name = &folded.columns[column].name;
+            Error::input(format!("the population table: {}", misfit.error.message()))
+                .help(format!("column `{name}` must hold what that of the table holds"))
+                .at("population.path")
+        })?;
+        Ok(data.with_population(placed))
+    }
+
+    /// Folds a table of people over the quasi-identifiers.
+    pub(crate) fn fold_population(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Folded> {
+        let table = Table { paths: paths.to_vec(), ..Table::default() };
+        let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
+        let fold = || self.fold_all(&open(&table)?, "population table", names, progress);
+        fold().map_err(|e| e.at("population.path"))
+    }
+
+    /// Folds the table a release was made from, its sensitive values as they are published.
+    pub(crate) fn fold_original(&self, original: &Input, progress: &dyn Progress) -> Result<Folded> {
+        let named = |e: Error| match e.key() {
+            Some(_) => e,
+            None => e.at("input.path"),
+        };
+        let source = open(&original.table()).map_err(named)?;
+        let mut folded = self.fold_all(&source, "original table", self.names(), progress)?;
+        self.publish(&mut folded);
+        Ok(folded)
+    }
+
+    fn fold_all(
+        &self,
+        source: &Source,
+        what: &str,
+        columns: Vec<String>,
+        progress: &dyn Progress,
+    ) -> Result<Folded> {
+        if let Some(absent) = columns.iter().find(|c| !source.columns().contains(c)) {
+            let error = Error::input(format!("the {what} has no column `{absent}`"));
+            return Err(error.help_near(absent, source.columns().iter().map(String::as_str)));
+        }
+        let folded = source.fold(&self.fold_spec(columns), progress)?;
+        if folded.records() == 0 {
+            return Err(Error::input(format!("the {what} has no records")));
+        }
+        Ok(folded)
+    }
+
+    /// Encodes an original as it was for the making.
+    pub(crate) fn encode_original(&self, folded: Folded) -> Result<Dataset> {
+        let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
+        let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
+        Dataset::encode(folded, &quasi, &sensitive, self.missing_label()).map_err(|failed| {
+            Error::input(format!("the original table: {}", failed.misfit.error.message()))
+        })
+    }
+}
+
+/// Where only categories are published, categories are all that models may see.
+pub(crate) fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
+    if let (Some(Publish::Category), Some(categories)) = (spec.publish, &spec.categories) {
+        for text in column.texts.iter_mut().skip(1) {
+            // A value without a category stays as it is, and is refused by the model that asks for its category.
+            if let Some(category) = categories.of(text) {
+                categories.name(category).clone_into(text);
+            }
+        }
+    }
+}
+
+/// The column in which the categories are published beside the values.
+pub(crate) fn category_column(name: &str) -> String {
+    format!("{name}_category")
+}
+
+/// The columns that are published of a sensitive column.
+pub(crate) fn published_of(name: &str, spec: &SensitiveSpec) -> Vec<String> {
+    let mut columns = vec![name.to_owned()];
+    if spec.categories.is_some() && spec.publish == Some(Publish::Both) {
+        columns.push(category_column(name));
+    }
+    columns
+}
+
+/// Whether a table passes columns through.
+pub(crate) fn carries(schema: &Schema) -> bool {
+    schema.published().any(|(_, role)| *role == Role::Passthrough)
+}
+
+fn with_place(error: &Error, place: &str) -> Error {
+    let mut placed = Error::input(format!("{} (first at {place})", error.message()));
+    if let Some(help) = error.advice() {
+        placed = placed.help(help);
+    }
+    match error.key() {
+        Some(key) => placed.at(key),
+        None => placed,
+    }
+}
+
+/// The distinct values of one column of a table, those that count as missing left out.
+pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
+    Ok(column_counts(input, column, progress)?.into_iter().map(|(value, _)| value).collect())
+}
+
+/// The same, each with the number of records that have it.
+pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<(String, u64)>> {
+    let spec = FoldSpec {
+        columns: vec![column.to_owned()],
+        missing: input.missing.clone(),
+        drop_missing: true,
+        replay: false,
+    };
+    let folded = open_input(input)?.fold(&spec, progress)?;
+    let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];
+    folded.codes.iter().zip(&folded.weights).for_each(|(&code, n)| counts[code as usize] += n);
+    let texts = folded.columns.into_iter().flat_map(|c| c.texts);
+    Ok(texts.zip(counts).skip(1).collect())
+}
