@@ -12,7 +12,7 @@ use incrowd::job::{Job, JobBuilder, JobFile, Origin, Provenance};
 use incrowd::{Error, Judging, Source, Value};
 
 use crate::failure::Failure;
-use crate::print::Talk;
+use crate::print::OutputMode;
 
 /// What was typed of the keys that a command takes, in the order of the list of keys.
 #[derive(Clone, Debug)]
@@ -65,9 +65,9 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     }
 
     /// The job that makes a release of these tables.
-    pub(crate) fn making(&self, inputs: &[PathBuf], talk: Talk) -> Result<JobFile, Failure> {
+    pub(crate) fn making(&self, inputs: &[PathBuf], mode: OutputMode) -> Result<JobFile, Failure> {
         let file = self.builder(inputs)?.finish()?;
-        self.notes.iter().chain(&file.notes).for_each(|note| talk.note(note));
+        self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
         Ok(file)
     }
 
@@ -76,7 +76,7 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         &self,
         release: &Path,
         original: Option<&PathBuf>,
-        talk: Talk,
+        mode: OutputMode,
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
         // How the original is read says nothing about the release; what is typed does.
@@ -94,7 +94,7 @@ impl<const COMMAND: usize> Keys<COMMAND> {
             }
         };
         let file = self.on(builder, |key| !reading(key))?.finish_judging()?;
-        self.notes.iter().chain(&file.notes).for_each(|note| talk.note(note));
+        self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
         let (job, said) = (file.job, |key| self.job.is_some() || file.provenance.of(key) != Origin::Default);
         let mut input = job.input;
         if said("input.missing") {

@@ -42,20 +42,20 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let talk = print::Talk { json: cli.json, quiet: cli.quiet, times: cli.times };
+    let mode = print::OutputMode { json: cli.json, quiet: cli.quiet, times: cli.times };
     match &cli.command {
-        Command::Anonymize(args) => commands::anonymize::run(args, talk),
-        Command::Verify(args) => commands::verify::run(args, talk),
-        Command::Measure(args) => commands::measure::run(args, talk),
-        Command::Attack(args) => commands::attack::run(args, talk),
-        Command::Hierarchy(args) => commands::hierarchy::run(args, talk),
-        Command::Explain(args) => commands::explain::run(args, talk),
-        Command::Demo(args) => commands::demo::run(args, talk),
-        Command::Profile(args) => commands::profile::run(args, talk),
-        Command::Init(args) => commands::init::run(args, talk),
-        Command::Batches(args) => commands::batches::run(args, talk),
-        Command::Report(args) => commands::report::run(args, talk),
-        Command::Compare(args) => commands::compare::run(args, talk),
+        Command::Anonymize(args) => commands::anonymize::run(args, mode),
+        Command::Verify(args) => commands::verify::run(args, mode),
+        Command::Measure(args) => commands::measure::run(args, mode),
+        Command::Attack(args) => commands::attack::run(args, mode),
+        Command::Hierarchy(args) => commands::hierarchy::run(args, mode),
+        Command::Explain(args) => commands::explain::run(args, mode),
+        Command::Demo(args) => commands::demo::run(args, mode),
+        Command::Profile(args) => commands::profile::run(args, mode),
+        Command::Init(args) => commands::init::run(args, mode),
+        Command::Batches(args) => commands::batches::run(args, mode),
+        Command::Report(args) => commands::report::run(args, mode),
+        Command::Compare(args) => commands::compare::run(args, mode),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

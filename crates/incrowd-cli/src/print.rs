@@ -33,13 +33,13 @@ pub(crate) use talk;
 
 /// How much to say, and in which form.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Talk {
+pub(crate) struct OutputMode {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) times: bool,
 }
 
-impl Talk {
+impl OutputMode {
     /// A remark for the person at the terminal.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::print::{Talk, talk};
+use crate::print::{OutputMode, talk};
 use incrowd::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -28,10 +28,10 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Bar {
-    pub(crate) fn new(talk: Talk) -> Bar {
+    pub(crate) fn new(mode: OutputMode) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style(PLAIN));
-        Bar { bar, began: Mutex::new(None), quiet: talk.quiet, steps: talk.times.then(Mutex::default) }
+        Bar { bar, began: Mutex::new(None), quiet: mode.quiet, steps: mode.times.then(Mutex::default) }
     }
 }
 

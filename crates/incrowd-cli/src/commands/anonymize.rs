@@ -7,20 +7,20 @@ use incrowd::recode::Found;
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, groups, number, say, thousands};
+use crate::print::{OutputMode, groups, number, say, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let file = args.keys.making(&args.inputs, talk)?;
-    warn_of_hierarchies(&file.job, talk);
-    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
+pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let file = args.keys.making(&args.inputs, mode)?;
+    warn_of_hierarchies(&file.job, mode);
+    let report = incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
-        talk.note(&format!("not published, because they have no role: {columns}"));
+        mode.note(&format!("not published, because they have no role: {columns}"));
     }
-    report.warnings.iter().for_each(|warning| talk.note(warning));
-    if talk.json {
-        talk.print_json(&report.to_json());
+    report.warnings.iter().for_each(|warning| mode.note(warning));
+    if mode.json {
+        mode.print_json(&report.to_json());
     } else {
         let path = file.job.output.as_ref().map(|output| output.path.display().to_string());
         let found = !matches!(report.found, Found::Nothing);
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &AnonymizeArgs, talk: Talk) -> Result<ExitCode, Failure>
             super::suppression_print::print(&report, suppression);
         }
     }
-    if let Some(output) = file.job.output.as_ref().filter(|_| !talk.json) {
+    if let Some(output) = file.job.output.as_ref().filter(|_| !mode.json) {
         super::report::print(output.report.as_deref(), output.owner_report.as_deref());
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What the linter says of the hierarchy files, in one line each.
-pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
+pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, mode: OutputMode) {
     use incrowd::hierarchy::{arx, lint};
     for (column, spec) in &job.columns {
         let Some(incrowd::core::HierarchySpec::Arx { name, text }) = &spec.spec.hierarchy else { continue };
@@ -68,7 +68,7 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, talk: Talk) {
                 1 => String::new(),
                 n => format!(" (and {} more; incrowd hierarchy lint {name})", n - 1),
             };
-            talk.note(&format!("hierarchy of `{column}`, {first}{more}"));
+            mode.note(&format!("hierarchy of `{column}`, {first}{more}"));
         }
     }
 }

@@ -7,11 +7,11 @@ use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Li
 use crate::args::AttackArgs;
 use crate::failure::Failure;
 use crate::flags;
-use crate::print::{Talk, groups, number, say, table, thousands};
+use crate::print::{OutputMode, groups, number, say, table, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), talk)?;
+pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     if let Some(path) = &args.details {
         let mut claim = incrowd::Claim::of_judging(&judging);
         let others = [&args.external, &args.second, &args.keys.job];
@@ -33,12 +33,12 @@ pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
         original_size: args.original_size,
         counts_known: args.original.is_some(),
     };
-    let report = incrowd::attack(&judging, &request, &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
+    let report = incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     if let Some(path) = &args.details {
         incrowd::write_file(path, &report.details())?;
     }
-    if talk.json {
-        talk.print_json(&report.to_json());
+    if mode.json {
+        mode.print_json(&report.to_json());
     } else {
         print(&report, &args.release.display().to_string());
         if let Some(path) = &args.details {

@@ -6,15 +6,15 @@ use incrowd::{Batch, BatchesReport};
 
 use crate::args::BatchesArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say, table, thousands};
+use crate::print::{OutputMode, say, table, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &BatchesArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let file = args.keys.making(&[], talk)?;
-    let report = incrowd::batches(&file.job, &args.tables, &args.dir, args.same_people, &Bar::new(talk));
+pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let file = args.keys.making(&[], mode)?;
+    let report = incrowd::batches(&file.job, &args.tables, &args.dir, args.same_people, &Bar::new(mode));
     let report = report.map_err(|e| file.provenance.locate(e))?;
-    if talk.json {
-        talk.print_json(&report.to_json());
+    if mode.json {
+        mode.print_json(&report.to_json());
     } else {
         print(&report, &args.dir.display().to_string());
     }

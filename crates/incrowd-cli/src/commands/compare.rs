@@ -8,30 +8,30 @@ use incrowd::{CompareRequest, Comparison, Tried};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, number, say, table, thousands};
+use crate::print::{OutputMode, number, say, table, thousands};
 use crate::progress::Bar;
 
 /// Whether a comparison is running, which whoever interrupts it finds with what it has.
 pub(crate) static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 
-pub(crate) fn run(args: &CompareArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let mut file = args.keys.making(&args.inputs, talk)?;
+pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let mut file = args.keys.making(&args.inputs, mode)?;
     let sweep = file.job.compare.get_or_insert_default().clone();
     let dir = sweep.dir.unwrap_or_else(|| PathBuf::from("comparison"));
     let request = CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
     UNDER_WAY.store(true, Ordering::SeqCst);
     let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
-    let compared = incrowd::compare(&request, &Bar::new(talk), &stop);
+    let compared = incrowd::compare(&request, &Bar::new(mode), &stop);
     UNDER_WAY.store(false, Ordering::SeqCst);
     let compared = compared.map_err(|e| file.provenance.locate(e))?;
-    if talk.json {
-        talk.print_json(&compared.to_json());
+    if mode.json {
+        mode.print_json(&compared.to_json());
     } else {
         print(&compared, &dir);
     }
     if !compared.complete() {
         let (done, asked) = (compared.results.len(), compared.asked);
-        talk.note(&format!(
+        mode.note(&format!(
             "interrupted with {done} of {asked} configurations; the same command goes on from there"
         ));
         // The threads still at work are not waited for.

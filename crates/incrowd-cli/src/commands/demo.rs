@@ -13,7 +13,7 @@ use incrowd_synth::{Role, Synth, Table, hierarchy};
 use crate::args::DemoArgs;
 use crate::commands;
 use crate::failure::Failure;
-use crate::print::{Talk, say, thousands};
+use crate::print::{OutputMode, say, thousands};
 use crate::progress::Bar;
 
 const FILES: [&str; 5] =
@@ -22,18 +22,18 @@ const FILES: [&str; 5] =
 /// By this a directory is known to be the demo's.
 const FIRST_LINE: &str = "# A job of the incrowd demo. Relative paths are relative to this file.";
 
-pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let table: Table = args.table.parse().map_err(|_| {
         Error::job(format!("there is no table `{}`", args.table))
             .help_near(&args.table, Table::ALL.iter().map(|t| t.name()))
     })?;
     let quasi = quasi(table);
-    make(args, table, &quasi, talk)?;
+    make(args, table, &quasi, mode)?;
     let job_path = args.dir.join("job.toml");
     if args.data_only {
-        if talk.json {
+        if mode.json {
             let files = json!({ "table": args.dir.join("people.csv"), "job": job_path, "rows": args.rows });
-            talk.print_json(&files);
+            mode.print_json(&files);
         } else {
             say!("wrote    {}   {} people", args.dir.join("people.csv").display(), thousands(args.rows));
             say!("next     incrowd anonymize {}", job_path.display());
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &DemoArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
     let file = incrowd::job::read(&job_path)?;
-    let report = incrowd::anonymize(&file.job, &Bar::new(talk)).map_err(|e| file.provenance.locate(e))?;
+    let report = incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
-    let checked = incrowd::verify(&incrowd::Judging::new(&release), &Bar::new(talk))?;
-    if talk.json {
-        talk.print_json(&report.manifest.to_json());
+    let checked = incrowd::verify(&incrowd::Judging::new(&release), &Bar::new(mode))?;
+    if mode.json {
+        mode.print_json(&report.manifest.to_json());
         return Ok(ExitCode::from(u8::from(!checked.holds())));
     }
     say!(
@@ -86,7 +86,7 @@ fn quasi(table: Table) -> Vec<&'static str> {
 }
 
 /// Makes the table, the hierarchies and the job file.
-fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()> {
+fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Result<()> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |e: io::Error| Error::resources(format!("cannot write `{}`: {e}", path.display()))
@@ -137,7 +137,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], talk: Talk) -> Result<()>
     fs::write(&path, job).map_err(failed(&path))?;
     let people = args.dir.join("people.csv");
     let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
-    let bar = Bar::new(talk);
+    let bar = Bar::new(mode);
     bar.step("making", Some(args.rows));
     Synth::new(table, args.rows, args.seed)
         .write_csv_with(&mut out, &mut |rows| bar.advance(rows))

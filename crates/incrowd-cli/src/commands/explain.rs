@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say};
+use crate::print::{OutputMode, say};
 
 /// One entry of any list.
 struct Entry {
@@ -140,11 +140,11 @@ fn entries() -> Vec<Entry> {
         .collect()
 }
 
-pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ExplainArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let entries = entries();
     let Some(name) = &args.name else {
-        if talk.json {
-            talk.print_json(&Value::Array(entries.iter().map(to_json).collect()));
+        if mode.json {
+            mode.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
                 say!("{:<11} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
@@ -157,8 +157,8 @@ pub(crate) fn run(args: &ExplainArgs, talk: Talk) -> Result<ExitCode, Failure> {
         let known = entries.iter().map(|entry| entry.name);
         return Err(Error::job(format!("there is nothing called `{name}`")).help_near(name, known).into());
     };
-    if talk.json {
-        talk.print_json(&to_json(entry));
+    if mode.json {
+        mode.print_json(&to_json(entry));
     } else {
         print(entry);
     }

@@ -12,46 +12,46 @@ use serde_json::{Value, json};
 
 use crate::args::{HierarchyArgs, HierarchyCommand};
 use crate::failure::Failure;
-use crate::print::{Talk, say, say_raw, thousands};
+use crate::print::{OutputMode, say, say_raw, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &HierarchyArgs, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     match &args.command {
         HierarchyCommand::Build { table, column, kind, output } => {
-            build(table, column, kind, output.as_deref(), talk)
+            build(table, column, kind, output.as_deref(), mode)
         }
         HierarchyCommand::Lint { file, table, column } => {
-            lint_file(file, table.as_deref().zip(column.as_deref()), talk)
+            lint_file(file, table.as_deref().zip(column.as_deref()), mode)
         }
         HierarchyCommand::Show { file, table, column, depth, most } => {
             let taxonomy = match table.as_deref().zip(column.as_deref()) {
-                Some((table, column)) => made(table, column, &file.to_string_lossy(), talk),
+                Some((table, column)) => made(table, column, &file.to_string_lossy(), mode),
                 None => hierarchy_from_path(file).and_then(|spec| spec.build("", &[])),
             };
-            taxonomy.map(|taxonomy| show(&taxonomy, *depth, *most, talk))
+            taxonomy.map(|taxonomy| show(&taxonomy, *depth, *most, mode))
         }
     }
     .map_err(Failure::from)
 }
 
-fn values(table: &Path, column: &str, talk: Talk) -> Result<Vec<String>> {
+fn values(table: &Path, column: &str, mode: OutputMode) -> Result<Vec<String>> {
     let input = Input { paths: vec![table.to_owned()], ..Input::default() };
-    incrowd::column_values(&input, column, &Bar::new(talk))
+    incrowd::column_values(&input, column, &Bar::new(mode))
 }
 
-fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Talk) -> Result<ExitCode> {
+fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, mode: OutputMode) -> Result<ExitCode> {
     let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if output.is_some_and(|path| same(path, table) || same(path, Path::new(kind))) {
         return Err(
             Error::job("the output is a file this is made from").help("write the hierarchy to another file")
         );
     }
-    let taxonomy = made(table, column, kind, talk)?;
+    let taxonomy = made(table, column, kind, mode)?;
     if let Some(path) = output {
         incrowd::write_file(path, arx::write(&taxonomy).as_bytes())?;
     }
-    if talk.json {
-        talk.print_json(&tree_json(&taxonomy, taxonomy.root()));
+    if mode.json {
+        mode.print_json(&tree_json(&taxonomy, taxonomy.root()));
     } else if let Some(path) = output {
         let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
         say!("wrote    {}   {leaves} values, {levels} levels", path.display());
@@ -62,10 +62,10 @@ fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, talk: Ta
 }
 
 /// The hierarchy of a column, made from its values where it is a recipe.
-fn made(table: &Path, column: &str, kind: &str, talk: Talk) -> Result<Taxonomy> {
+fn made(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxonomy> {
     let spec = hierarchy_from_word(kind)?;
     let input = Input { paths: vec![table.to_owned()], ..Input::default() };
-    let counted = incrowd::column_counts(&input, column, &Bar::new(talk))?;
+    let counted = incrowd::column_counts(&input, column, &Bar::new(mode))?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
     let taxonomy = spec.build_counted(column, &values, Some(&counts), None)?;
@@ -77,7 +77,7 @@ fn made(table: &Path, column: &str, kind: &str, talk: Talk) -> Result<Taxonomy> 
     Ok(taxonomy)
 }
 
-fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<ExitCode> {
+fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> Result<ExitCode> {
     let spec = hierarchy_from_path(file)?;
     let (mut findings, lines) = match &spec {
         HierarchySpec::Arx { name, text } => {
@@ -89,7 +89,7 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<
     if let Some((table, column)) = against
         && findings.iter().all(|f| f.severity == Severity::Warning)
     {
-        let values = values(table, column, talk)?;
+        let values = values(table, column, mode)?;
         let taxonomy = spec.build(column, &[])?;
         let absent = lint::missing_values(&taxonomy, values.iter().map(String::as_str));
         if absent > 0 {
@@ -101,13 +101,13 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<
         }
     }
     let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
-    if talk.json {
+    if mode.json {
         let finding = |f: &Finding| {
             let severity = if f.severity == Severity::Error { "error" } else { "warning" };
             json!({ "severity": severity, "line": f.line, "message": f.message })
         };
         let list: Vec<Value> = findings.iter().map(finding).collect();
-        talk.print_json(&json!({ "file": file.display().to_string(), "errors": errors, "findings": list }));
+        mode.print_json(&json!({ "file": file.display().to_string(), "errors": errors, "findings": list }));
     } else {
         for finding in &findings {
             let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
@@ -121,9 +121,9 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, talk: Talk) -> Result<
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
 
-fn show(taxonomy: &Taxonomy, depth: usize, most: usize, talk: Talk) -> ExitCode {
-    if talk.json {
-        talk.print_json(&tree_json(taxonomy, taxonomy.root()));
+fn show(taxonomy: &Taxonomy, depth: usize, most: usize, mode: OutputMode) -> ExitCode {
+    if mode.json {
+        mode.print_json(&tree_json(taxonomy, taxonomy.root()));
         return ExitCode::SUCCESS;
     }
     say!(

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::args::InitArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say};
+use crate::print::{OutputMode, say};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let file = args.output.display().to_string();
     // Said before any reading: a long look at a table that ends with a refusal would be unkind.
     if args.output.exists() && !args.force {
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
             .help("choose another file with -o, or replace it with --force")
             .into());
     }
-    let job = args.keys.making(&args.tables, talk)?.job;
+    let job = args.keys.making(&args.tables, mode)?.job;
     let input = job.input;
     let same = |path: &std::path::PathBuf| matches!((path.canonicalize(), args.output.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if input.paths.iter().any(same) {
@@ -28,13 +28,13 @@ pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
     let options = InitOptions { input, roles, k: args.k, job: args.output.clone() };
-    let draft = init(&options, &Bar::new(talk))?;
+    let draft = init(&options, &Bar::new(mode))?;
     incrowd::write_file(&args.output, draft.text.as_bytes())?;
     let columns = by_role(&draft.profile);
-    if talk.json {
+    if mode.json {
         let names: serde_json::Map<String, serde_json::Value> =
             columns.iter().map(|(role, names)| ((*role).to_owned(), json!(names))).collect();
-        talk.print_json(&json!({
+        mode.print_json(&json!({
             "job": file,
             "records": draft.profile.records,
             "private": { "columns": names, "unsure": unsure(&draft.profile) },
@@ -47,9 +47,9 @@ pub(crate) fn run(args: &InitArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let doubts = unsure(&draft.profile);
     if !doubts.is_empty() {
-        talk.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
+        mode.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
     }
-    talk.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
+    mode.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,16 +8,16 @@ use incrowd::{Ask, Measurement};
 use crate::args::{MeasureArgs, UtilityArgs};
 use crate::commands::measure_print::{owner, published};
 use crate::failure::Failure;
-use crate::print::{Talk, number, say, table, thousands};
+use crate::print::{OutputMode, number, say, table, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, Some(&args.original), talk)?;
+pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let (judging, provenance) = args.keys.judging(&args.release, Some(&args.original), mode)?;
     let ask = ask(&args.utility);
     let measured =
-        incrowd::measure(&judging, Some(&ask), &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
-    if talk.json {
-        talk.print_json(&measured.to_json());
+        incrowd::measure(&judging, Some(&ask), &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+    if mode.json {
+        mode.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
     }
     if measured.owner_only {

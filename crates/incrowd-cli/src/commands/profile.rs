@@ -9,7 +9,7 @@ use incrowd::{Error, OutlierProfile, ProfileOptions};
 
 use crate::args::ProfileArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say, table, thousands};
+use crate::print::{OutputMode, say, table, thousands};
 use crate::progress::Bar;
 
 /// How many sets of columns the text shows; JSON has all.
@@ -17,7 +17,7 @@ const SHOWN: usize = 20;
 /// The keys that say how the table is read.
 const READING: [&str; 3] = ["missing", "delimiter", "format"];
 
-pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {
         (Some(size), _) => Some(Sampling::PopulationSize(size)),
         (None, fraction) => fraction.map(Sampling::Fraction),
@@ -39,15 +39,15 @@ pub(crate) fn run(args: &ProfileArgs, talk: Talk) -> Result<ExitCode, Failure> {
         share: args.share,
         most: args.max_columns,
     };
-    let profile = incrowd::profile(&options, &Bar::new(talk))?;
+    let profile = incrowd::profile(&options, &Bar::new(mode))?;
     let outliers =
-        args.outliers.as_ref().map(|text| outliers(args, input, &profile, text, talk)).transpose()?;
-    if talk.json {
+        args.outliers.as_ref().map(|text| outliers(args, input, &profile, text, mode)).transpose()?;
+    if mode.json {
         let mut json = profile.to_json();
         if let Some(outliers) = &outliers {
             json["private"]["outliers"] = outliers.to_json();
         }
-        talk.print_json(&json);
+        mode.print_json(&json);
     } else {
         print(&profile);
         if let Some(outliers) = &outliers {
@@ -63,7 +63,7 @@ fn outliers(
     profiled: Input,
     profile: &Profile,
     text: &str,
-    talk: Talk,
+    mode: OutputMode,
 ) -> Result<OutlierProfile, Failure> {
     let params = crate::flags::outlier_params(text)?;
     let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
@@ -82,7 +82,7 @@ fn outliers(
     quasi.iter().for_each(|name: &String| job.set_role(name, RoleName::Quasi));
     sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
     let job = args.keys.on(JobBuilder::of(job), |key| !READING.contains(&key.name))?.finish()?.job;
-    Ok(incrowd::outliers(&job, &params, &Bar::new(talk))?)
+    Ok(incrowd::outliers(&job, &params, &Bar::new(mode))?)
 }
 
 fn print_outliers(found: &OutlierProfile) {

@@ -9,11 +9,11 @@ use incrowd::{Ask, Error};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say};
+use crate::print::{OutputMode, say};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &ReportArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), talk)?;
+pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     if args.owner.is_some() && judging.original.is_none() {
         return Err(Error::job("the data owner's page is about the original, which is not named")
             .help("add --original people.csv, or --job with the job the release was made with")
@@ -28,13 +28,13 @@ pub(crate) fn run(args: &ReportArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
-    let pages = incrowd::report(&judging, &ask, &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
+    let pages = incrowd::report(&judging, &ask, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     incrowd::write_file(&output, pages.public.as_bytes())?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
     if let Some((path, page)) = owner {
         incrowd::write_file(path, page.as_bytes())?;
     }
-    if talk.json {
+    if mode.json {
         let mut answer = serde_json::json!({
             "holds": pages.holds,
             "page": output.display().to_string(),
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ReportArgs, talk: Talk) -> Result<ExitCode, Failure> {
             answer["private"] =
                 serde_json::json!({ "page": path.display().to_string(), "bytes": page.len() });
         }
-        talk.print_json(&answer);
+        mode.print_json(&answer);
     } else {
         say!(
             "release  {}   {}",

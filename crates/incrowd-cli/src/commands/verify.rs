@@ -7,24 +7,24 @@ use incrowd::{Checked, FromOriginal};
 use super::suppression_print;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, groups, number, say, thousands};
+use crate::print::{OutputMode, groups, number, say, thousands};
 use crate::progress::Bar;
 
-pub(crate) fn run(args: &VerifyArgs, talk: Talk) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), talk)?;
-    let checked = incrowd::verify(&judging, &Bar::new(talk)).map_err(|e| provenance.locate(e))?;
+pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    let checked = incrowd::verify(&judging, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
-        talk.note(&format!(
+        mode.note(&format!(
             "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
              kinds and hierarchies the release was made with",
             thousands(*records)
         ));
     }
     for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
-        talk.note(warning);
+        mode.note(warning);
     }
-    if talk.json {
-        talk.print_json(&checked.to_json());
+    if mode.json {
+        mode.print_json(&checked.to_json());
     } else {
         print(&checked, &args.release.display().to_string());
     }

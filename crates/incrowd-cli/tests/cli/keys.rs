@@ -108,3 +108,25 @@ fn what_only_a_file_could_say_can_be_typed() {
     room.does("anonymize tabs.toml -q -o tabs.csv");
     assert_eq!(room.text("tabs.csv"), room.text("file.csv"));
 }
+
+#[test]
+fn how_the_original_is_read_says_nothing_about_the_release() {
+    let room = Room::new();
+    // A blank is no delimiter that would be sniffed.
+    room.write("people.csv", crate::room::PEOPLE.replace(',', " "));
+    let job = JOB.replace("\"people.csv\"", "\"people.csv\"\ndelimiter = \" \"").replace("report = ", "# ");
+    room.write("job.toml", job.replace("owner_# \"owner.html\"", "manifest = \"of-r.json\""));
+    room.does("anonymize job.toml -q");
+    room.does("verify people.release.csv --job job.toml").prints(&["digest   matches the manifest"]);
+    room.does("measure people.csv people.release.csv --job job.toml").prints(&["ncp"]);
+    room.does("report people.release.csv --job job.toml --owner o.html -o p.html")
+        .prints(&["keeps its promises"]);
+    let turned = room.text("people.release.csv").replace(',', ";").replace("; ", ", ").replace(';', "/");
+    room.write("turned.csv", turned);
+    let asked = "measure people.csv turned.csv --job job.toml";
+    room.does(&format!("{asked} --delimiter /")).prints(&["ncp"]);
+    room.refuses(asked).exits(2).says(&["no column"]);
+    // Without a job file the manifest says the roles.
+    room.write("commas.csv", crate::room::PEOPLE);
+    room.does("measure commas.csv people.release.csv --manifest of-r.json").prints(&["ncp"]);
+}

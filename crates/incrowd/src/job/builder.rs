@@ -1,18 +1,18 @@
 //! A job is put together: first what a file says, then flags on top of it. A flag is read as a job file of one key would be,
 //! so there is one way from a value to its place in the [`Job`]. What can only be judged of the whole comes last.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use incrowd_core::{Error, Publish, near_miss};
+use incrowd_core::{Error, near_miss};
 use toml::de::DeTable;
 
 use super::files;
-use super::given::{At, Entry, Given, Node, Read, Refused, Table, one_of};
-use super::hierarchy::hierarchy_from_path;
-use super::keys::{Flag, Form, Key, Section, Set, param_kind};
+use super::given::{At, Entry, Given, Node, Read, Refused, Table};
+use super::keys::{Flag, Key, Kind, Section, Set, param_kind};
 use super::provenance::{JobError, Provenance};
-use super::{CompareJob, ExternalJob, Job, ModelJob, Order, Output, RoleName, SuppressionJob};
+use super::words::documents;
+use super::{CompareJob, ExternalJob, Job, ModelJob, Output, RoleName, SuppressionJob};
 
 /// A job, where each of its values comes from, and what is to be said about how it was written.
 #[derive(Clone, Debug)]
@@ -57,14 +57,14 @@ pub fn parse(name: &str, text: &str, base: &Path) -> Result<JobFile, JobError> {
 pub struct JobBuilder {
     pub(super) job: Job,
     pub(super) hierarchies: Option<(PathBuf, At)>,
-    provenance: Provenance,
-    notes: Vec<String>,
+    pub(super) provenance: Provenance,
+    pub(super) notes: Vec<String>,
     /// The columns that were named, where, and whether they have a role.
-    columns: Vec<(String, At, bool)>,
+    pub(super) columns: Vec<(String, At, bool)>,
     /// What was said of columns beside their roles.
-    of_columns: Vec<(String, &'static Key, At)>,
+    pub(super) of_columns: Vec<(String, &'static Key, At)>,
     /// The place of the release in the file, if a flag names another.
-    replaced_output: Option<PathBuf>,
+    pub(super) replaced_output: Option<PathBuf>,
 }
 
 impl JobBuilder {
@@ -150,10 +150,7 @@ impl JobBuilder {
                         self.job.models.push(ModelJob { name: String::new(), params: Vec::new() });
                         let table = item.table("a table")?;
                         self.keys(Section::Models, &table)?;
-                        table.need(
-                            "name",
-                            Section::Models.key("name").and_then(|k| k.required).unwrap_or(""),
-                        )?;
+                        table.need("name", "name = \"k-anonymity\"")?;
                         if let At::Flag(_) = item.node.at {
                             let last = format!("models.{}", self.job.models.len() - 1);
                             self.provenance.forget(&last);
@@ -235,7 +232,7 @@ impl JobBuilder {
             At::Flag(_) => {
                 self.provenance.forget(path);
                 self.provenance.put(path, entry.node.at.clone());
-                if key.required.is_some() || key.kind == super::keys::Kind::Card {
+                if key.required.is_some() || key.kind == Kind::Card {
                     self.provenance.put(key.section.name(), entry.node.at.clone());
                 }
             }
@@ -349,169 +346,6 @@ impl JobBuilder {
         self.check(false).map_err(|refused| self.provenance.refused(refused))?;
         Ok(JobFile { job: self.job, provenance: self.provenance, notes: self.notes })
     }
-
-    fn check(&mut self, making: bool) -> Read<()> {
-        self.check_columns()?;
-        for (name, section) in Section::ALL {
-            // Of a release that is judged only the manifest and the second table may be named.
-            let named = |key: &&Key| self.provenance.exactly(&format!("{name}.{}", key.name)).is_some();
-            let spared = match section {
-                Section::Models => true,
-                Section::Output => !making,
-                Section::External => !making && section.keys().filter(named).all(|key| key.name == "values"),
-                _ => false,
-            };
-            if spared {
-                continue;
-            }
-            let place =
-                section.keys().find_map(|key| self.provenance.exactly(&format!("{name}.{}", key.name)));
-            let place = self.provenance.exactly(name).or(place);
-            let needed = section.keys().filter(|key| key.required.is_some());
-            if let Some(at) = place
-                && let Some(key) = needed.into_iter().find(|key| !named(key))
-            {
-                let error = Error::job(format!("[{name}] needs `{}`", key.name)).at(name);
-                let error = error.help(match at {
-                    At::File(_) => format!("add {}", key.required.unwrap_or_default()),
-                    At::Flag(_) => format!("add `{}`", key.title()),
-                });
-                return Err(Refused { error, at: at.clone() });
-            }
-        }
-        // A k-join-anonymous release is always sorted, so that its order carries no information about who came from where.
-        if let (Some(_), Some(output), Some(at)) =
-            (&self.job.external, &self.job.output, self.provenance.exactly("output.order"))
-            && output.order == Order::Shuffled
-        {
-            let error = Error::job("a release with [external] is always sorted by its cells");
-            return Err(Refused { error: error.at("output.order"), at: at.clone() });
-        }
-        self.find_hierarchies()?;
-        self.move_outputs();
-        Ok(())
-    }
-
-    fn check_columns(&self) -> Read<()> {
-        let with_role = || self.columns.iter().filter(|(.., role)| *role).map(|(name, ..)| name.as_str());
-        if let Some((name, at, _)) = self.columns.iter().find(|(.., role)| !role) {
-            let error = Error::job(format!("column `{name}` has no role")).at(format!("columns.{name}"));
-            let error = match near_miss(name, with_role()) {
-                Some(_) => error.help_near(name, with_role()),
-                None => error.help("add role = \"quasi\", or identifier, sensitive, passthrough or drop"),
-            };
-            return Err(Refused { error, at: at.clone() });
-        }
-        for (name, key, at) in &self.of_columns {
-            let role = self.job.column(name).map(|column| column.role).unwrap_or_default();
-            let by_flag = |path: String| matches!(self.provenance.exactly(&path), Some(At::Flag(_)));
-            // A role given by a flag discards what the file says of another role.
-            let discarded = matches!(at, At::File(_)) && by_flag(format!("columns.{name}.role"));
-            if !key.roles.contains(&role) && !discarded {
-                let fits = |role: &RoleName| match role {
-                    RoleName::Quasi => "a quasi-identifier",
-                    _ => "sensitive",
-                };
-                let what = one_of(&key.roles.iter().map(fits).collect::<Vec<_>>());
-                let error = Error::job(format!("column `{name}` has `{}` but is not {what}", key.name));
-                let words: Vec<String> = RoleName::ALL
-                    .iter()
-                    .filter(|(_, role)| key.roles.contains(role))
-                    .map(|(word, _)| format!("role = \"{word}\""))
-                    .collect();
-                let words = one_of(&words.iter().map(String::as_str).collect::<Vec<_>>());
-                let error = error.help(format!("only columns with {words} have one"));
-                return Err(Refused {
-                    error: error.at(format!("columns.{name}.{}", key.name)),
-                    at: at.clone(),
-                });
-            }
-            let column = self.job.column(name);
-            if key.name == "publish"
-                && column.is_some_and(|c| c.categories.is_none() && c.publish != Some(Publish::Value))
-            {
-                let error = Error::job("there are no categories to publish");
-                let error = error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first");
-                return Err(Refused { error: error.at(format!("columns.{name}.publish")), at: at.clone() });
-            }
-        }
-        Ok(())
-    }
-
-    /// Finds the files of the directory that are named after quasi-identifiers.
-    fn find_hierarchies(&mut self) -> Read<()> {
-        let Some((directory, at)) = self.hierarchies.take() else { return Ok(()) };
-        let refuse = |error: Error| Refused { error: error.at("input.hierarchies"), at: at.clone() };
-        let shown = directory.display();
-        let entries = std::fs::read_dir(&directory)
-            .map_err(|e| refuse(Error::input(format!("the directory `{shown}` cannot be read: {e}"))))?;
-        let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
-        files.sort();
-        let mut found = false;
-        for (name, column) in self.job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Quasi) {
-            let matches = |path: &&PathBuf| {
-                let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-                let kind = path.extension().is_some_and(|e| e == "csv" || e == "toml");
-                kind && (stem == *name || stem.ends_with(&format!("_{name}")))
-            };
-            if let Some(file) = files.iter().find(matches) {
-                found = true;
-                if column.spec.hierarchy.is_none() && column.spec.kind.is_none() {
-                    column.spec.hierarchy = Some(hierarchy_from_path(file).map_err(refuse)?);
-                }
-            }
-        }
-        match found {
-            true => Ok(()),
-            false => Err(refuse(
-                Error::input(format!("`{shown}` has no hierarchy for any quasi-identifier"))
-                    .help("files are named after their column: age.csv or anything_age.csv"),
-            )),
-        }
-    }
-
-    /// What the file says lies beside its release goes beside the one a flag names: several runs of one job would else
-    /// overwrite each other's reports.
-    fn move_outputs(&mut self) {
-        let Some(stated) = self.replaced_output.take() else { return };
-        let of_file = |key: &str| matches!(self.provenance.exactly(key), Some(At::File(_)));
-        let keys =
-            ["output.manifest", "output.report", "output.owner_report", "external.values", "external.audit"];
-        let [manifest, report, owner, values, audit] = keys.map(of_file);
-        let Some(output) = self.job.output.as_mut().filter(|output| output.path != stated) else { return };
-        let mut moved = Vec::new();
-        let mut place = |what: &str, stated: bool, place: &mut Option<PathBuf>, ending: Option<&str>| {
-            if stated && place.is_some() {
-                *place = ending.map(|ending| beside(&output.path, ending));
-                let there =
-                    place.as_ref().map_or("beside it".to_owned(), |p| format!("to `{}`", p.display()));
-                moved.push(format!("the {what} goes {there}"));
-            }
-        };
-        place("manifest", manifest, &mut output.manifest, None);
-        place("report", report, &mut output.report, Some("report.html"));
-        place("owner's report", owner, &mut output.owner_report, Some("owner.html"));
-        if let Some(external) = &mut self.job.external {
-            place("table of sensitive values", values, &mut external.sensitive, None);
-            place("audit table", audit, &mut external.audit, Some("audit.csv"));
-        }
-        if !moved.is_empty() {
-            self.notes.push(format!("the release is another than in the job file, so {}", moved.join(", ")));
-            let by = self.provenance.exactly("output.path").cloned();
-            let moved =
-                keys.iter().zip([manifest, report, owner, values, audit]).filter(|(_, stated)| *stated);
-            for (key, by) in moved.filter_map(|(key, _)| Some((key, by.clone()?))) {
-                self.provenance.put(key, by);
-            }
-        }
-    }
-}
-
-/// `people.report.html` beside `people.release.csv`.
-pub fn beside(release: &Path, ending: &str) -> PathBuf {
-    let manifest = crate::manifest_path(release);
-    let name = manifest.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
-    release.with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))
 }
 
 /// `marital.status = "quasi"` is a table within a table to TOML; whoever writes it means a column.
@@ -531,107 +365,4 @@ fn refuse_dotted(column: &Entry<'_>, table: &Table<'_>) -> Read<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// The words of a flag as job files of one key each.
-fn documents(key: &Key, flag: &Flag, words: &[OsString], at: &At) -> Read<Vec<Node>> {
-    let section = |node: Node| Node::table([(key.section.name(), node)], at);
-    let of_column =
-        |column: &str, node: Node| section(Node::table([(column, Node::table([(key.name, node)], at))], at));
-    let refuse = |word: &OsStr, form: &str| {
-        let (word, flag) = (word.to_string_lossy(), flag.name());
-        Refused { error: Error::job(format!("`{word}` cannot be read: write {flag} {form}")), at: at.clone() }
-    };
-    let text = |word: &'_ OsString| word.to_str().map(str::to_owned).ok_or_else(|| refuse(word, "in UTF-8"));
-    let pair = |word: &OsString| {
-        let text = text(word)?;
-        let pair = text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-        pair.ok_or_else(|| refuse(word, flag.value))
-    };
-    match flag.form {
-        Form::Value | Form::Yes | Form::Argument => {
-            Ok(vec![section(Node::table([(key.name, value(key, words, at))], at))])
-        }
-        Form::Param => {
-            let param = |word| {
-                pair(word).map(|(name, value)| section(Node::table([(name, Node::word(value, at))], at)))
-            };
-            words.iter().map(param).collect()
-        }
-        Form::PerColumn => {
-            let one =
-                |word| pair(word).map(|(column, word)| of_column(&column, value(key, &[word.into()], at)));
-            words.iter().map(one).collect()
-        }
-        Form::Columns(meaning) => {
-            let texts = words.iter().map(text).collect::<Read<Vec<String>>>()?;
-            let columns = texts.iter().flat_map(|text| text.split(',')).filter(|column| !column.is_empty());
-            Ok(columns.map(|column| of_column(column, Node::word(meaning, at))).collect())
-        }
-        Form::Named(beginning) => {
-            let one = |word| {
-                let text = format!("{beginning}{}", text(word)?);
-                let (name, params) = text.split_once(':').unwrap_or((&text, ""));
-                let mut fields = vec![("name".to_owned(), Node::word(name, at))];
-                for param in split_params(params) {
-                    let (name, value) = pair(&param.into())?;
-                    fields.push((name, Node::word(value, at)));
-                }
-                let table = Node::table(fields, at);
-                Ok(section(if key.section == Section::Models { Node::list([table], at) } else { table }))
-            };
-            words.iter().map(one).collect()
-        }
-        Form::Category => {
-            let mut columns: Vec<(String, Vec<(String, Node)>)> = Vec::new();
-            for word in words {
-                let (left, values) = pair(word)?;
-                let Some((column, name)) = left.split_once(':') else { return Err(refuse(word, flag.value)) };
-                let values = values.split(',').map(str::trim).filter(|v| !v.is_empty());
-                let entry = (name.trim().to_owned(), Node::list(values.map(|v| Node::word(v, at)), at));
-                match columns.iter_mut().find(|(known, _)| known == column) {
-                    Some((_, list)) => list.push(entry),
-                    None => columns.push((column.to_owned(), vec![entry])),
-                }
-            }
-            Ok(columns.into_iter().map(|(column, list)| of_column(&column, Node::table(list, at))).collect())
-        }
-    }
-}
-
-/// The value that the words of a flag are: the word itself, a list if the key takes one, or what TOML says.
-fn value(key: &Key, words: &[OsString], at: &At) -> Node {
-    let inline = |word: &OsString| {
-        word.to_str().filter(|_| key.kind.takes_toml()).and_then(|text| Node::inline(text, at))
-    };
-    if let [word] = words
-        && let Some(node) = inline(word)
-    {
-        return node;
-    }
-    let pieces = |word: &OsString| match word.to_str() {
-        Some(text) if !key.kind.separators().is_empty() => {
-            text.split(key.kind.separators()).map(|piece| Node::word(piece, at)).collect()
-        }
-        _ => vec![Node::word(word, at)],
-    };
-    match words {
-        [word] if !key.kind.is_list() => Node::word(word, at),
-        words => Node::list(words.iter().flat_map(pieces), at),
-    }
-}
-
-/// `k=2,values=HIV,Cancer` are two parameters: what has no `=` goes on with the list before it.
-fn split_params(text: &str) -> Vec<String> {
-    let mut params: Vec<String> = Vec::new();
-    for piece in text.split(',').filter(|piece| !piece.is_empty()) {
-        match params.last_mut() {
-            Some(last) if !piece.contains('=') => {
-                last.push(',');
-                last.push_str(piece);
-            }
-            _ => params.push(piece.to_owned()),
-        }
-    }
-    params
 }

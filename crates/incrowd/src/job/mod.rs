@@ -16,11 +16,14 @@ mod page;
 mod provenance;
 #[cfg(test)]
 mod tests;
+mod whole;
+mod words;
 
-pub use builder::{JobBuilder, JobFile, beside, parse, read};
+pub use builder::{JobBuilder, JobFile, parse, read};
 pub use external::{ExternalJob, JoinMethod, OnConflict, Trim};
 pub use hierarchy::{SHORT as SHORT_HIERARCHIES, hierarchy_from_path, hierarchy_from_word};
 pub use provenance::{JobError, Origin, Place, Provenance};
+pub use whole::beside;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,175 @@
+//! What can only be judged of a whole job: what is missing, what contradicts, and what follows from other keys.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Publish, near_miss};
+
+use super::builder::JobBuilder;
+use super::given::{At, Read, Refused};
+use super::hierarchy::hierarchy_from_path;
+use super::keys::{Key, Section};
+use super::{Order, RoleName, word};
+
+impl JobBuilder {
+    /// Checks the whole, and fills in what follows from it. A release that is judged is not to be written anywhere.
+    pub(super) fn check(&mut self, making: bool) -> Read<()> {
+        self.check_columns()?;
+        for (name, section) in Section::ALL {
+            // Of a release that is judged only the manifest and the second table may be named.
+            let named = |key: &&Key| self.provenance.exactly(&format!("{name}.{}", key.name)).is_some();
+            let spared = match section {
+                Section::Models => true,
+                Section::Output => !making,
+                Section::External => !making && section.keys().filter(named).all(|key| key.name == "values"),
+                _ => false,
+            };
+            if spared {
+                continue;
+            }
+            let place =
+                section.keys().find_map(|key| self.provenance.exactly(&format!("{name}.{}", key.name)));
+            let place = self.provenance.exactly(name).or(place);
+            let needed = section.keys().filter(|key| key.required.is_some());
+            if let Some(at) = place
+                && let Some(key) = needed.into_iter().find(|key| !named(key))
+            {
+                let error = Error::job(format!("[{name}] needs `{}`", key.name)).at(name);
+                let error = error.help(match at {
+                    At::File(_) => format!("add {}", key.required.unwrap_or_default()),
+                    At::Flag(_) => format!("add `{}`", key.title()),
+                });
+                return Err(Refused { error, at: at.clone() });
+            }
+        }
+        // A k-join-anonymous release is always sorted, so that its order carries no information about who came from where.
+        if let (Some(_), Some(output), Some(at)) =
+            (&self.job.external, &self.job.output, self.provenance.exactly("output.order"))
+            && output.order == Order::Shuffled
+        {
+            let error = Error::job("a release with [external] is always sorted by its cells");
+            return Err(Refused { error: error.at("output.order"), at: at.clone() });
+        }
+        self.find_hierarchies()?;
+        self.move_outputs();
+        Ok(())
+    }
+
+    fn check_columns(&self) -> Read<()> {
+        let with_role = || self.columns.iter().filter(|(.., role)| *role).map(|(name, ..)| name.as_str());
+        if let Some((name, at, _)) = self.columns.iter().find(|(.., role)| !role) {
+            let error = Error::job(format!("column `{name}` has no role")).at(format!("columns.{name}"));
+            let error = match near_miss(name, with_role()) {
+                Some(_) => error.help_near(name, with_role()),
+                None => error.help("add role = \"quasi\", or identifier, sensitive, passthrough or drop"),
+            };
+            return Err(Refused { error, at: at.clone() });
+        }
+        for (name, key, at) in &self.of_columns {
+            let role = self.job.column(name).map(|column| column.role).unwrap_or_default();
+            let by_flag = |path: String| matches!(self.provenance.exactly(&path), Some(At::Flag(_)));
+            // A role given by a flag discards what the file says of another role.
+            let discarded = matches!(at, At::File(_)) && by_flag(format!("columns.{name}.role"));
+            if !key.roles.contains(&role) && !discarded {
+                let roles = |name: fn(&RoleName) -> String| {
+                    key.roles.iter().map(name).collect::<Vec<_>>().join(" or ")
+                };
+                let what = roles(|role| match role {
+                    RoleName::Quasi => "a quasi-identifier".to_owned(),
+                    role => word(&RoleName::ALL, *role).to_owned(),
+                });
+                let words = roles(|role| format!("role = \"{}\"", word(&RoleName::ALL, *role)));
+                let error = Error::job(format!("column `{name}` has `{}` but is not {what}", key.name));
+                let error = error.help(format!("only columns with {words} have one"));
+                return Err(Refused {
+                    error: error.at(format!("columns.{name}.{}", key.name)),
+                    at: at.clone(),
+                });
+            }
+            let column = self.job.column(name);
+            if key.name == "publish"
+                && column.is_some_and(|c| c.categories.is_none() && c.publish != Some(Publish::Value))
+            {
+                let error = Error::job("there are no categories to publish");
+                let error = error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first");
+                return Err(Refused { error: error.at(format!("columns.{name}.publish")), at: at.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the files of the directory that are named after quasi-identifiers.
+    fn find_hierarchies(&mut self) -> Read<()> {
+        let Some((directory, at)) = self.hierarchies.take() else { return Ok(()) };
+        let refuse = |error: Error| Refused { error: error.at("input.hierarchies"), at: at.clone() };
+        let shown = directory.display();
+        let entries = std::fs::read_dir(&directory)
+            .map_err(|e| refuse(Error::input(format!("the directory `{shown}` cannot be read: {e}"))))?;
+        let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+        files.sort();
+        let mut found = false;
+        for (name, column) in self.job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Quasi) {
+            let matches = |path: &&PathBuf| {
+                let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+                let kind = path.extension().is_some_and(|e| e == "csv" || e == "toml");
+                kind && (stem == *name || stem.ends_with(&format!("_{name}")))
+            };
+            if let Some(file) = files.iter().find(matches) {
+                found = true;
+                if column.spec.hierarchy.is_none() && column.spec.kind.is_none() {
+                    column.spec.hierarchy = Some(hierarchy_from_path(file).map_err(refuse)?);
+                }
+            }
+        }
+        match found {
+            true => Ok(()),
+            false => Err(refuse(
+                Error::input(format!("`{shown}` has no hierarchy for any quasi-identifier"))
+                    .help("files are named after their column: age.csv or anything_age.csv"),
+            )),
+        }
+    }
+
+    /// What the file says lies beside its release goes beside the one a flag names: several runs of one job would else
+    /// overwrite each other's reports.
+    fn move_outputs(&mut self) {
+        let Some(stated) = self.replaced_output.take() else { return };
+        let of_file = |key: &str| matches!(self.provenance.exactly(key), Some(At::File(_)));
+        let keys =
+            ["output.manifest", "output.report", "output.owner_report", "external.values", "external.audit"];
+        let [manifest, report, owner, values, audit] = keys.map(of_file);
+        let Some(output) = self.job.output.as_mut().filter(|output| output.path != stated) else { return };
+        let mut moved = Vec::new();
+        let mut place = |what: &str, stated: bool, place: &mut Option<PathBuf>, ending: Option<&str>| {
+            if stated && place.is_some() {
+                *place = ending.map(|ending| beside(&output.path, ending));
+                let there =
+                    place.as_ref().map_or("beside it".to_owned(), |p| format!("to `{}`", p.display()));
+                moved.push(format!("the {what} goes {there}"));
+            }
+        };
+        place("manifest", manifest, &mut output.manifest, None);
+        place("report", report, &mut output.report, Some("report.html"));
+        place("owner's report", owner, &mut output.owner_report, Some("owner.html"));
+        if let Some(external) = &mut self.job.external {
+            place("table of sensitive values", values, &mut external.sensitive, None);
+            place("audit table", audit, &mut external.audit, Some("audit.csv"));
+        }
+        if !moved.is_empty() {
+            self.notes.push(format!("the release is another than in the job file, so {}", moved.join(", ")));
+            let by = self.provenance.exactly("output.path").cloned();
+            let moved =
+                keys.iter().zip([manifest, report, owner, values, audit]).filter(|(_, stated)| *stated);
+            for (key, by) in moved.filter_map(|(key, _)| Some((key, by.clone()?))) {
+                self.provenance.put(key, by);
+            }
+        }
+    }
+}
+
+/// `people.report.html` beside `people.release.csv`.
+pub fn beside(release: &Path, ending: &str) -> PathBuf {
+    let manifest = crate::manifest_path(release);
+    let name = manifest.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
+    release.with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))
+}
