@@ -264,7 +264,9 @@ pub const KEYS: &[Key] = &[
         ],
         set: Set::Job(|b, e| {
             let name = e.text()?.to_owned();
-            b.job.models.last_mut().map(|model| model.name = name);
+            if let Some(model) = b.job.models.last_mut() {
+                model.name = name;
+            }
             Ok(())
         }),
         ..key(Section::Models, "name", Kind::Card)
