@@ -5,8 +5,10 @@
 //! [`Partition`]; [`Plan`] turns that into published cells. [`model`] says what a release promises, [`metric`] what
 //! the promise cost.
 //!
-//! Invariants of this crate: it opens no file, starts no thread and reads no clock.
+//! Invariants of this crate: it opens no file, reads no clock, and keeps no thread of its own (rows are put in order on the
+//! caller's thread pool).
 
+mod canonical;
 pub mod card;
 pub mod categories;
 pub mod cell;

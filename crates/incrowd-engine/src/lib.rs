@@ -102,8 +102,8 @@ pub trait Engine {
     /// Folds the table: the weights add up to the records read minus those dropped.
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded>;
 
-    /// Writes the records as the plan says. The plan must be for the table of the last fold, its rows in the order of
-    /// that fold, those apart that it withholds. On success published and suppressed records add up to the weights of the
+    /// Writes the records as the plan says. The plan must be for a table encoded from the last fold, or from what is left of
+    /// it if records are withheld. On success published and suppressed records add up to the weights of the
     /// plan's table.
     fn apply(
         &mut self,

@@ -53,6 +53,9 @@ pub struct Card {
     pub limits: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
+    /// The parameters, with their values, under which the same table always gives the same groups. Empty if it does with any:
+    /// then whatever is drawn follows from the parameters.
+    pub repeatable: &'static [(&'static str, &'static str)],
     /// Makes the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }

@@ -65,6 +65,7 @@ pub const CARD: Card = Card {
                     the machine",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(Ascent::new(params))),
 };
 

@@ -70,6 +70,7 @@ pub const CARD: Card = Card {
             about: "what is to be least; non-uniform-entropy charges nothing for suppression, all others do",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(FullDomain::new(params)?)),
 };
 

@@ -83,6 +83,7 @@ pub const CARD: Card = Card {
             about: "afterwards every column in regular intervals gets one width, the one that costs least; what is wider becomes *",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(Optimized::new(params)?)),
 };
 
