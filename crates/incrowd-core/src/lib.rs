@@ -34,6 +34,7 @@ pub mod progress;
 pub mod region;
 pub mod schema;
 mod sensitive;
+pub mod text;
 mod values;
 mod withheld;
 

@@ -9,24 +9,25 @@
 pub mod anatomy;
 pub mod ascent;
 pub mod expansion;
-mod found;
 pub mod full_domain;
 pub mod join;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
+mod report;
 pub mod suppress;
 pub mod suppression;
 pub mod top_down;
 
-pub use found::Found;
+pub use report::{AlgorithmReport, Outcome, Reported};
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Progress, Result, Value};
 
-/// Every algorithm incrowd knows. A new algorithm is one module and one line here.
+/// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
 pub const ALGORITHMS: &[&Card] = &[
     &mondrian::CARD,
     &local_recoding::CARD,
@@ -117,16 +118,27 @@ pub trait Algorithm: Debug + Send + Sync {
 pub struct Recoding {
     /// Who stands together.
     pub partition: Partition,
-    /// What else is known; for the data owner only.
-    pub found: Found,
+    /// What else is known, if anything; for the data owner only.
+    pub report: Reported,
     /// The lines the groups are published with, if not those of the table. They have the same leaves.
     pub domains: Option<Vec<Domain>>,
 }
 
 impl Recoding {
+    /// The same with a report.
+    #[must_use]
+    pub fn reporting(self, report: impl AlgorithmReport) -> Recoding {
+        Recoding { report: Some(Arc::new(report)), ..self }
+    }
+
+    /// The report as the type the algorithm made.
+    pub fn report_as<T: AlgorithmReport>(&self) -> Option<&T> {
+        self.report.as_deref().and_then(|report| report.downcast())
+    }
+
     /// A partition about which nothing else is known.
     pub fn new(partition: Partition) -> Recoding {
-        Recoding { partition, found: Found::Nothing, domains: None }
+        Recoding { partition, report: None, domains: None }
     }
 }
 

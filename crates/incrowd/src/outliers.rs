@@ -5,7 +5,7 @@ use incrowd_core::outlier::{Density, Forced};
 use incrowd_core::{Error, Progress, Result, Value};
 use serde_json::{Value as Json, json};
 
-use crate::expansion::forced_json;
+use incrowd_recode::expansion::forced_json;
 use crate::job::{Job, RoleName};
 use crate::setup;
 use crate::verify::named;

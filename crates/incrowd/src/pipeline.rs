@@ -9,11 +9,11 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
 use incrowd_engine::{Engine, Format, Output, Pending};
 use incrowd_recode::suppress::settle;
-use incrowd_recode::{Found, Recoding};
+use incrowd_recode::{Outcome, Recoding, Reported};
 use serde_json::{Value as Json, json};
 
 use crate::external::JoinReport;
-use crate::found::{found_json, levels_json};
+use crate::levels::levels_json;
 use crate::job::Job;
 use crate::manifest::{Manifest, Records, default_path};
 use crate::release::{Beside, Release};
@@ -38,7 +38,7 @@ pub struct Report {
     /// How many records have a missing value, by column, where there are any.
     pub missing: Vec<(String, u64)>,
     /// What else the algorithm knows.
-    pub found: Found,
+    pub algorithm_report: Reported,
     /// What only the publisher can know of a release with people of an external table.
     pub joined: Option<JoinReport>,
     /// What was withheld before anything else.
@@ -46,11 +46,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// What became of the records, as the algorithm's report puts itself beside it.
+    pub fn outcome(&self) -> Outcome {
+        let Records { suppressed, published, .. } = self.records;
+        Outcome { records: published + suppressed, suppressed }
+    }
+
     /// The manifest, and under `private` what else is known and not meant for the public.
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.content.clone();
-        if let Some((name, found)) = found_json(&self.found) {
-            answer["private"][name] = found;
+        if let Some(report) = &self.algorithm_report {
+            answer["private"][report.name()] = report.to_json();
         }
         if let Some(suppression) = &self.suppression {
             answer["private"]["suppression"] = suppression.to_json();
@@ -122,7 +128,7 @@ fn make(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
     let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-    let Recoding { partition, found, domains } = recoding;
+    let Recoding { partition, report: algorithm_report, domains } = recoding;
     let data = match domains {
         Some(domains) => data.with_domains(domains),
         None => data,
@@ -179,7 +185,7 @@ fn make(job: &Job, progress: &dyn Progress) -> Result<Report> {
         tally,
         dropped_columns,
         missing,
-        found,
+        algorithm_report,
         joined,
         suppression,
     })
@@ -228,11 +234,11 @@ pub(crate) fn recoding(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, found, domains } = recode(allowed)?;
+    let Recoding { partition, report, domains } = recode(allowed)?;
     let settled = settle(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
     match settled {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, found, domains }),
+        settled => settled.map(|partition| Recoding { partition, report, domains }),
     }
 }
 

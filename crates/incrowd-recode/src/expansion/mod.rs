@@ -21,7 +21,7 @@ mod pool;
 mod report;
 mod residue;
 
-pub use report::ExpansionReport;
+pub use report::{ExpansionReport, forced_in_words, forced_json};
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ use incrowd_core::{
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::{Algorithm, Card, Found, Recoding};
+use crate::{Algorithm, Card, Recoding};
 use group::{Group, Judge};
 use grow::{Grown, Growth};
 use pool::Pool;
@@ -246,7 +246,7 @@ impl Algorithm for Expansion {
             expansions: run.expansions,
             looked: judge.outliers().iter().map(|outliers| outliers.looked()).sum(),
         };
-        Ok(Recoding { found: Found::Expansion(report), ..Recoding::new(collect(data, &groups)?) })
+        Ok(Recoding::new(collect(data, &groups)?).reporting(report))
     }
 }
 

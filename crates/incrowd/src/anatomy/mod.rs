@@ -133,7 +133,7 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
         tally,
         dropped_columns: setup.dropped,
         missing,
-        found: incrowd_recode::Found::Nothing,
+        algorithm_report: None,
         joined: None,
         suppression,
     })

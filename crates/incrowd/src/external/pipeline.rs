@@ -98,7 +98,7 @@ pub(crate) fn anonymize(job: &Job, rules: &ExternalJob, progress: &dyn Progress)
         tally,
         dropped_columns: setup.dropped,
         missing: missing.filter(|(_, n)| *n > 0).collect(),
-        found: incrowd_recode::Found::Nothing,
+        algorithm_report: None,
         joined: Some(report),
         suppression: None,
     })
