@@ -55,6 +55,17 @@ impl Talk {
     }
 }
 
+/// A text of the library with flags in the place of keys: `population` is given as --population here.
+pub(crate) fn with_flags(text: &str) -> String {
+    let cards = incrowd::ATTACKS.iter().flat_map(|card| card.needs.iter().chain(card.uses));
+    let mut keys: Vec<&str> = cards.flat_map(|need| need.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.iter().fold(text.to_owned(), |text, key| {
+        text.replace(&format!("`{key}`"), &format!("--{}", key.replace('_', "-")))
+    })
+}
+
 /// Prints what was put into words elsewhere.
 pub(crate) fn print_blocks(blocks: &[Block]) {
     for block in blocks {

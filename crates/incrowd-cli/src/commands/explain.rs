@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::print::{Talk, say};
+use crate::print::{Talk, say, with_flags};
 
 /// One entry of any list.
 struct Entry {
@@ -19,6 +19,7 @@ struct Entry {
     name: &'static str,
     about: &'static str,
     limits: Option<&'static str>,
+    /// Keys in backticks.
     needs: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
@@ -62,7 +63,7 @@ fn entries() -> Vec<Entry> {
         name: c.name,
         about: c.about,
         limits: Some(c.limits),
-        needs: Some(c.needs),
+        needs: Some(c.needs_text),
         paper: c.paper,
         params: c.params,
         better: None,
@@ -92,7 +93,7 @@ fn entries() -> Vec<Entry> {
         name: c.name,
         about: c.about,
         limits: Some(c.limits),
-        needs: Some("an external table (--external) with the identifier and all quasi-identifiers"),
+        needs: Some("an external table (`external`) with the identifier and all quasi-identifiers"),
         paper: c.paper,
         params: &[],
         better: None,
@@ -196,7 +197,7 @@ fn print(entry: &Entry) {
         say!("\nLimits. {}", wrapped(limits));
     }
     if let Some(needs) = entry.needs {
-        say!("\nNeeds. {}", wrapped(needs));
+        say!("\nNeeds. {}", wrapped(&with_flags(needs)));
     }
     if let Some(better) = entry.better {
         say!("\nBetter: {}", which(better));
@@ -241,7 +242,7 @@ fn to_json(entry: &Entry) -> Value {
         "kind": entry.kind,
         "about": entry.about,
         "limits": entry.limits,
-        "needs": entry.needs,
+        "needs": entry.needs.map(with_flags),
         "better": entry.better.map(which),
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),

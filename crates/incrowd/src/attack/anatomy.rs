@@ -4,17 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use incrowd_audit::attack::{Card, Epsilon, External, Published, Scene};
+use incrowd_audit::attack::{Card, Epsilon, External, Published, Scene, Subject};
 use incrowd_core::{ColumnSpec, Kind, Result};
 use serde_json::Value as Json;
 
 use super::tables::{Reading, spec_of};
 use super::{AttackReport, AttackRequest, judged, limits_were_asked, skewed};
 use crate::anatomy;
-
-/// Attacks that are about sensitive values and look at groups of the release alone.
-const ABOUT_VALUES: [&str; 6] =
-    ["homogeneity", "skewness", "proximity", "similarity", "confidence", "eligibility"];
 
 /// Runs the chosen attacks on the table that each is about.
 pub(super) fn attack(
@@ -53,7 +49,7 @@ pub(super) fn attack(
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for &(card, threshold) in chosen {
         progress.step(card.name, None);
-        let about_values = ABOUT_VALUES.contains(&card.name);
+        let about_values = card.subject == Subject::Values;
         let scene = if about_values { &on_values } else { &on_people };
         let mut answer = (card.run)(scene, threshold, progress)?;
         if about_values {

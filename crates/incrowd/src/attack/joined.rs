@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use incrowd_audit::attack::{Card, Epsilon, External, JoinScene, Published, Scene};
+use incrowd_audit::attack::{Card, Epsilon, External, JoinScene, Published, Scene, Subject};
 use incrowd_core::{ColumnSpec, Kind, Result};
 use incrowd_engine::{Embedded, Options};
 use serde_json::Value as Json;
@@ -14,9 +14,6 @@ use super::{AttackReport, AttackRequest, judged, limits_were_asked};
 use crate::external::SENSITIVE_GROUP;
 use crate::linked;
 use crate::release::delimiter;
-
-/// Attacks that are about sensitive values and look at groups of the release alone.
-const ABOUT_VALUES: [&str; 5] = ["homogeneity", "skewness", "proximity", "similarity", "confidence"];
 
 /// Runs the chosen attacks on the table that each is about.
 pub(super) fn attack(
@@ -74,7 +71,7 @@ pub(super) fn attack(
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for &(card, threshold) in chosen {
         progress.step(card.name, None);
-        let scene = on_values.as_ref().filter(|_| ABOUT_VALUES.contains(&card.name));
+        let scene = on_values.as_ref().filter(|_| card.subject == Subject::Values);
         let mut answer = (card.run)(scene.unwrap_or(&on_boxes), threshold, progress)?;
         if scene.is_some() {
             // The groups of the report are those of the boxes.

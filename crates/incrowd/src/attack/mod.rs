@@ -10,7 +10,7 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
+use incrowd_audit::attack::{self, ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{ColumnSpec, Error, Progress, Result, Value};
@@ -114,7 +114,7 @@ pub fn attack(request: &AttackRequest, progress: &dyn Progress) -> Result<Attack
     let second = request.second.as_ref().map(|path| reading.second(path, &quasi, &sensitive)).transpose()?;
 
     let settings = outlier_settings(&job, request, &sensitive)?;
-    let wanted = chosen.iter().any(|(card, _)| card.needs.contains("--original"));
+    let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
     let original = (wanted && !job.original.is_empty() && !settings.is_empty())
         .then(|| setup::original(&job, &quasi, &sensitive, progress))
         .transpose()?;
