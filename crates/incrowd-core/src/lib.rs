@@ -38,7 +38,7 @@ pub mod text;
 mod values;
 mod withheld;
 
-pub use card::{Param, ParamKind, Params, Value};
+pub use card::{Better, Param, ParamKind, Params, Value};
 pub use categories::Categories;
 pub use columnar::{CodedColumn, Columnar, Texts};
 pub use condense::Condensed;

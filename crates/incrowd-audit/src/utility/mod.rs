@@ -32,6 +32,8 @@ pub use non_uniform_entropy::{EntropyLoss, non_uniform_entropy};
 pub use pairs::{PairUtility, pairs};
 pub use query::{Errors, QueryError, Workload, query_error};
 
+use incrowd_core::Better;
+
 /// Every measure of utility incrowd knows. A new measure is one file and one line here.
 pub const UTILITIES: &[&Card] = &[
     &non_uniform_entropy::CARD,
@@ -41,17 +43,6 @@ pub const UTILITIES: &[&Card] = &[
     &query::CARD,
     &classification::CARD,
 ];
-
-/// Which end of the scale is the good one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// The original has 0.
-    Lower,
-    /// The original has the most.
-    Higher,
-    /// As near to the original's own figure as can be.
-    Nearer,
-}
 
 /// A measure's entry in the list.
 #[derive(Debug)]

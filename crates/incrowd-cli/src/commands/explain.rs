@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::utility::{Better, UTILITIES};
+use incrowd::core::Better;
+use incrowd::utility::UTILITIES;
 use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: &[],
-        better: None,
+        better: Some(c.better),
     });
     let attacks = ATTACKS.iter().map(|c| Entry {
         kind: "attack",
@@ -170,14 +171,6 @@ fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
-fn which(better: Better) -> &'static str {
-    match better {
-        Better::Lower => "lower",
-        Better::Higher => "higher",
-        Better::Nearer => "nearer to the original",
-    }
-}
-
 fn takes(kind: ParamKind) -> String {
     match kind {
         ParamKind::Count(least) => format!("a whole number from {least}"),
@@ -200,7 +193,7 @@ fn print(entry: &Entry) {
         say!("\nNeeds. {}", wrapped(&with_flags(needs)));
     }
     if let Some(better) = entry.better {
-        say!("\nBetter: {}", which(better));
+        say!("\nBetter: {}", better.words());
     }
     if !entry.params.is_empty() {
         say!("\nParameters");
@@ -243,7 +236,7 @@ fn to_json(entry: &Entry) -> Value {
         "about": entry.about,
         "limits": entry.limits,
         "needs": entry.needs.map(with_flags),
-        "better": entry.better.map(which),
+        "better": entry.better.map(Better::words),
         "paper": entry.paper,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
