@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_audit::tally;
-use incrowd_audit::utility::{Comparison, Marginal, marginals};
+use incrowd_audit::utility::{Comparison, Marginal, Tables, marginals};
 use incrowd_core::metric::{METRICS, Tally};
 use incrowd_core::{Error, Folded, MISSING, Progress, Result};
 use incrowd_engine::{Embedded, Engine, Source};
@@ -161,7 +161,7 @@ pub(crate) fn measured(
                 kept.marginals = marginals(&comparison, &data);
             }
             drop((data, back));
-            Some(Utility::new(&comparison, ask, progress)?)
+            Some(Utility::new(&comparison, ask, Tables::One, progress)?)
         }
     };
     Ok(Measurement { tally, utility, owner_only })

@@ -12,7 +12,6 @@ pub(crate) mod init;
 mod intervals_print;
 mod join_print;
 pub(crate) mod measure;
-pub(crate) mod measure_print;
 pub(crate) mod profile;
 pub(crate) mod report;
 mod suppression_print;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{Comparison, Tables};
 use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::Engine;
 use serde_json::Value as Json;
@@ -14,9 +14,6 @@ use crate::measure::Measurement;
 use crate::setup::{self, Setup};
 use crate::utility_report::{Ask, Utility};
 
-/// What can be asked of tables that do not tell whose value is whose.
-const POSSIBLE: [&str; 2] = ["query_error", "association"];
-
 /// Measures both tables against the original: queries about quasi-identifiers and a sensitive value, and pairs of columns. The
 /// other measures look at one column at a time, and of those nothing is generalized.
 pub(crate) fn measure(
@@ -26,15 +23,7 @@ pub(crate) fn measure(
     ask: Option<&Ask>,
     progress: &dyn Progress,
 ) -> Result<Measurement> {
-    let known = |name: &str| {
-        POSSIBLE.contains(&name) || incrowd_core::metric::METRICS.iter().any(|metric| metric.name == name)
-    };
-    if let Some(name) = ask.and_then(|ask| ask.only.iter().find(|name| !known(name))) {
-        return Err(Error::job(format!(
-            "`{name}` cannot be measured of tables that are linked by groups only"
-        ))
-        .help(format!("measure {}, or make a release in one table", POSSIBLE.join(" and "))));
-    }
+    ask.map_or(Ok(()), |ask| ask.fits(Tables::Linked))?;
     let mut engine = setup::open(&job.input)?;
     let setup = Setup::new(job, engine.columns())?;
     let mut spec = setup.fold_spec();
@@ -51,16 +40,12 @@ pub(crate) fn measure(
     };
     let mut tally = tally(&both.quasi, data.quasi(), withheld)?;
     tally.group_sizes.clone_from(&both.groups);
-    let wanted: Vec<String> = match ask {
-        Some(ask) => POSSIBLE.iter().filter(|name| ask.wants(name)).map(|name| (*name).to_owned()).collect(),
-        None => Vec::new(),
-    };
-    let utility = match ask.filter(|_| !wanted.is_empty()) {
+    let utility = match ask.filter(|ask| ask.cards(Tables::Linked).next().is_some()) {
         None => None,
         Some(ask) => {
             progress.step("comparing", None);
             let comparison = Comparison::of_linked(&data, &both.quasi, &both.linked, setup.missing_label())?;
-            Some(Utility::new(&comparison, &Ask { only: wanted, ..ask.clone() }, progress)?)
+            Some(Utility::new(&comparison, ask, Tables::Linked, progress)?)
         }
     };
     Ok(Measurement { tally, utility, owner_only: false })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{Comparison, Tables};
 use incrowd_core::{ColumnSpec, Error, Progress, Result};
 use incrowd_engine::{Engine, Options};
 use serde_json::Value as Json;
@@ -51,13 +51,12 @@ pub(crate) fn measure(
     let values = values.as_ref().map(|(place, options)| (place.as_path(), options, [].as_slice()));
     let tables = Tables::read((release, &own), &quasi, values, progress)?;
     let tally = tally(&tables.boxes, data.quasi(), 0)?;
-    let asked = ask.filter(|ask| ask.wants("query_error"));
+    let asked = ask.filter(|ask| ask.cards(Tables::Joined).next().is_some());
     let utility = match (asked, &tables.sensitive) {
         (None, _) => None,
         (Some(ask), Some((sensitive, ..))) => {
             let comparison = Comparison::of_boxes(&data, &tables.boxes, sensitive, setup.missing_label())?;
-            let ask = Ask { only: vec!["query_error".to_owned()], ..ask.clone() };
-            Some(Utility::new(&comparison, &ask, progress)?)
+            Some(Utility::new(&comparison, ask, Tables::Joined, progress)?)
         }
         (Some(ask), None) if ask.only.is_empty() => None,
         (Some(_), None) => {

@@ -74,7 +74,7 @@ pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner>
         missing,
         lost: utility
             .map_or_else(Vec::new, |u| u.columns.iter().map(|c| (c.name.clone(), c.lost_values)).collect()),
-        queries: utility.and_then(|u| u.queries.as_ref()).map_or_else(Vec::new, |queries| {
+        queries: utility.and_then(|u| u.get::<incrowd_audit::utility::QueryError>()).map_or_else(Vec::new, |queries| {
             let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
             let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
                 label,
@@ -85,7 +85,7 @@ pub(super) fn owner(found: &Found<'_>, progress: &dyn Progress) -> Result<Owner>
             };
             classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
         }),
-        folds: utility.and_then(|u| u.classification.as_ref()).map_or_else(Vec::new, |c| {
+        folds: utility.and_then(|u| u.get::<incrowd_audit::utility::Classification>()).map_or_else(Vec::new, |c| {
             c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
         }),
         left_out,
