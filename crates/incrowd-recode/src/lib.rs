@@ -40,6 +40,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &expansion::GNOF,
     &expansion::GOF,
     &expansion::REMOVE,
+    &anatomy::CARD,
 ];
 
 /// An algorithm's entry in the list.
@@ -55,7 +56,7 @@ pub struct Card {
     /// Its parameters.
     pub params: &'static [Param],
     /// The parameters, with their values, under which the same table always gives the same groups. Empty if it does with any:
-    /// then whatever is drawn follows from the parameters.
+    /// then whatever is drawn follows from the parameters, or from the job's key.
     pub repeatable: &'static [(&'static str, &'static str)],
     /// Makes the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
@@ -109,6 +110,11 @@ pub trait Algorithm: Debug + Send + Sync {
 
     /// The same idea among rows of which some are external, for k-join-anonymity; `None` if there is no such thing.
     fn join(&self) -> Option<&dyn join::JoinAlgorithm> {
+        None
+    }
+
+    /// What it does if it generalizes nothing and publishes two linked tables instead; then it cannot recode.
+    fn linked(&self) -> Option<&anatomy::Anatomy> {
         None
     }
 }

@@ -24,8 +24,10 @@ struct Entry {
     needs: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
-    /// Which end of its scale is the good one, if it is a measure that says so.
+    /// Which end of its scale is the good one, if it is a measure.
     better: Option<Better>,
+    /// What makes the same table give the same release again, if it does not anyway.
+    repeatable: &'static [(&'static str, &'static str)],
 }
 
 fn entries() -> Vec<Entry> {
@@ -38,6 +40,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let algorithms = ALGORITHMS.iter().map(|c| Entry {
         kind: "algorithm",
@@ -48,6 +51,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: c.repeatable,
     });
     let metrics = METRICS.iter().map(|c| Entry {
         kind: "metric",
@@ -58,6 +62,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: Some(c.better),
+        repeatable: &[],
     });
     let attacks = ATTACKS.iter().map(|c| Entry {
         kind: "attack",
@@ -68,6 +73,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let utilities = UTILITIES.iter().map(|c| Entry {
         kind: "utility",
@@ -78,6 +84,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: Some(c.better),
+        repeatable: &[],
     });
     let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
         kind: "estimator",
@@ -88,6 +95,7 @@ fn entries() -> Vec<Entry> {
         paper: e.paper,
         params: &[],
         better: None,
+        repeatable: &[],
     });
     let joins = incrowd::recode::join::CARDS.iter().map(|c| Entry {
         kind: "joining",
@@ -98,16 +106,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: None,
-    });
-    let anatomy = [&incrowd::recode::anatomy::CARD].into_iter().map(|c| Entry {
-        kind: "algorithm",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: c.params,
-        better: None,
+        repeatable: &[],
     });
     let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
         kind: "suppression",
@@ -118,6 +117,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let choice = [&incrowd::CHOICE].into_iter().map(|c| Entry {
         kind: "choice",
@@ -128,10 +128,10 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: None,
+        repeatable: &[],
     });
     models
         .chain(algorithms)
-        .chain(anatomy)
         .chain(suppressions)
         .chain(metrics)
         .chain(utilities)
@@ -206,6 +206,9 @@ fn print(entry: &Entry) {
             say!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
         }
     }
+    for (name, word) in entry.repeatable {
+        say!("\nThe same table gives the same release again with {name} = {word}.");
+    }
     say!("\nPaper: {} (docs/papers.md)", entry.paper);
 }
 
@@ -238,6 +241,7 @@ fn to_json(entry: &Entry) -> Value {
         "needs": entry.needs.map(with_flags),
         "better": entry.better.map(Better::words),
         "paper": entry.paper,
+        "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
 }

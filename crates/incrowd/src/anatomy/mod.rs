@@ -8,9 +8,10 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use incrowd_audit::tally;
-use incrowd_core::{Error, Folded, Params, Progress, Result, Role, Value};
+use incrowd_core::{Error, Folded, Progress, Result, Role, Value};
 use incrowd_engine::{Engine, Pending};
-use incrowd_recode::anatomy::{CARD, diverse, group};
+use incrowd_recode::Method;
+use incrowd_recode::anatomy::{Anatomy, CARD, diverse, group};
 
 use crate::job::Job;
 use crate::linked::{self, LinkedFile, files_json};
@@ -37,10 +38,12 @@ pub(crate) fn second_path(first: &Path) -> PathBuf {
 /// Makes both tables, verifies them on the bytes to be published, and puts them in place with their manifest.
 pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let mut engine = setup::open(&job.input)?;
-    let params = Params::new(CARD.name, CARD.params, job.algorithm.params.clone());
-    let params = params.map_err(|e| e.within("algorithm"))?;
-    let l = params.count("l");
-    let (job, setup) = prepared(job, &params, engine.columns())?;
+    let method = Method::new(CARD.name, job.algorithm.params.clone()).map_err(|e| e.within("algorithm"))?;
+    let Some(anatomy) = method.algorithm.linked() else {
+        return Err(Error::bug("anatomy is no algorithm for linked tables"));
+    };
+    let l = anatomy.l;
+    let (job, setup) = prepared(job, anatomy, engine.columns())?;
     let on = refuse(&setup)?;
     let first = job.output.as_ref().map(|output| output.path.clone()).unwrap_or_default();
     if !["csv", "tsv"].iter().any(|known| first.extension().is_some_and(|e| e == *known)) {
@@ -140,7 +143,7 @@ pub(crate) fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 }
 
 /// The job with the promise anatomy is made for, checked against its table. What generalizes is not asked.
-fn prepared(job: &Job, params: &Params, columns: &[String]) -> Result<(Job, Setup)> {
+fn prepared(job: &Job, anatomy: &Anatomy, columns: &[String]) -> Result<(Job, Setup)> {
     let mut job = job.clone();
     let own = std::mem::take(&mut job.algorithm);
     if own.suppression_limit > 0.0 {
@@ -149,10 +152,10 @@ fn prepared(job: &Job, params: &Params, columns: &[String]) -> Result<(Job, Setu
             .at("algorithm.suppression_limit"));
     }
     if job.models.is_empty() && job.suppression.is_none() {
-        let l = i64::try_from(params.count("l")).unwrap_or(i64::MAX);
+        let l = i64::try_from(anatomy.l).unwrap_or(i64::MAX);
         let mut given = vec![("l", Value::Integer(l)), ("kind", Value::Word("frequency".to_owned()))];
-        if !params.word("on").is_empty() {
-            given.push(("on", Value::Word(params.word("on").to_owned())));
+        if !anatomy.on.is_empty() {
+            given.push(("on", Value::Word(anatomy.on.clone())));
         }
         job.promise("l-diversity", given);
     }

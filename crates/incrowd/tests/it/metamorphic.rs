@@ -87,7 +87,7 @@ fn the_order_of_the_input_leaves_no_trace_where_a_number_has_several_spellings()
     assert!(first == release("x\n-0.0\n-0.0\n-0.0\n0\n5\n"), "another order, another release");
 }
 
-/// A sorted release of `people.csv` by an algorithm, made by so many threads.
+/// A sorted release of `people.csv` by an algorithm, made by so many threads: all its tables, one after another.
 fn sorted_release(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
     let mut job = Job::default();
     job.input.paths = vec![dir.join("people.csv")];
@@ -95,17 +95,25 @@ fn sorted_release(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
         job.set_role(column, RoleName::Quasi);
     }
     job.set_role("disease", RoleName::Sensitive);
-    job.promise("k-anonymity", [("k", Value::Integer(4))]);
-    job.promise("l-diversity", [("l", Value::Integer(2))]);
     algorithm.name.clone_into(&mut job.algorithm.name);
     let option = |(name, word): &(&str, &str)| ((*name).to_owned(), Value::Word((*word).to_owned()));
     job.algorithm.params = algorithm.repeatable.iter().map(option).collect();
-    job.algorithm.suppression_limit = 0.05;
     job.write_to(dir.join("out.csv"));
-    job.output.as_mut().unwrap().order = incrowd::job::Order::Sorted;
+    let output = job.output.as_mut().unwrap();
+    output.order = incrowd::job::Order::Sorted;
+    let linked = algorithm.name == "anatomy";
+    if linked {
+        job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
+        job.suppression = Some(incrowd::job::SuppressionJob { key: Some(dir.join("key")), ..Default::default() });
+    } else {
+        job.promise("k-anonymity", [("k", Value::Integer(4))]);
+        job.promise("l-diversity", [("l", Value::Integer(2))]);
+        job.algorithm.suppression_limit = 0.05;
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| anonymize(&job, &Silent)).unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
-    std::fs::read(dir.join("out.csv")).unwrap()
+    let tables: &[&str] = if linked { &["out.csv", "out.st.csv"] } else { &["out.csv"] };
+    tables.iter().flat_map(|name| std::fs::read(dir.join(name)).unwrap()).collect()
 }
 
 /// Whoever reads the release must not learn the order of the input from it, and whoever repeats the run must get the same.
