@@ -290,12 +290,7 @@ impl Typed {
             typed.job.algorithm.name.clone_from(name);
         }
         let known = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == typed.job.algorithm.name);
-        let anatomy = &incrowd::recode::anatomy::CARD;
-        let known = match known {
-            Some(card) => card.params,
-            None if typed.job.algorithm.name == anatomy.name => anatomy.params,
-            None => &[],
-        };
+        let known = known.map_or(&[][..], |card| card.params);
         for (name, value) in values("--set", &args.set, known)? {
             let params = &mut typed.job.algorithm.params;
             params.retain(|(n, _)| *n != name);

@@ -120,7 +120,7 @@ impl CheckedJob {
         let (job, suppression) = suppression::plan(&job, &sensitive)?;
         let promises = promises(&job.models, job.population.is_some(), &sensitive)?;
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
-        let algorithm = publication.algorithm(&job);
+        let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
             let meant =
                 e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit", "suppressed"]));

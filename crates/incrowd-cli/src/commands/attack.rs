@@ -10,7 +10,7 @@ use incrowd::{
 use crate::args::AttackArgs;
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, groups, number, say, table, thousands};
+use crate::print::{Talk, groups, number, say, table, thousands, with_flags};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -111,7 +111,7 @@ fn print(report: &AttackReport, path: &str) {
     section(&public);
     for skipped in &report.skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
-        say!("not run  {}{column}: {}", skipped.attack, skipped.why);
+        say!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
     }
     print_limits(report.of(false));
     let private: Vec<&Attacked> = report.of(true).collect();

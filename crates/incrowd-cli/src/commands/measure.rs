@@ -7,10 +7,9 @@ use incrowd::utility::Workload;
 use incrowd::{Ask, Measurement};
 
 use crate::args::{MeasureArgs, UtilityArgs};
-use crate::commands::measure_print::{owner, published};
 use crate::failure::Failure;
 use crate::flags::Typed;
-use crate::print::{Talk, number, say, table, thousands};
+use crate::print::{Talk, number, print_blocks, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
@@ -35,8 +34,12 @@ pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
     }
     summary(&measured, &ask);
     if let Some(utility) = &measured.utility {
-        published(utility);
-        owner(utility);
+        print_blocks(&utility.public_text());
+        let private = utility.private_text();
+        if !private.is_empty() {
+            say!("\nfor the data owner only");
+            print_blocks(&private);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -64,8 +67,7 @@ fn summary(measured: &Measurement, ask: &Ask) {
             rows.push(vec![name.replace('_', " "), number(value)]);
         }
     }
-    if let Some(entropy) = measured.utility.as_ref().and_then(|utility| utility.entropy) {
-        rows.push(vec!["non uniform entropy".into(), number(entropy.share())]);
-    }
+    let scores = measured.utility.iter().flat_map(|utility| utility.scores());
+    rows.extend(scores.map(|(card, value)| vec![card.name.replace('_', " "), number(value)]));
     say!("{}", table(rows));
 }

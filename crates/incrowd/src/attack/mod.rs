@@ -8,7 +8,9 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
+use incrowd_audit::attack::{
+    self, ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped, Subject,
+};
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
@@ -57,10 +59,6 @@ pub struct Limit {
     pub most: f64,
 }
 
-/// Attacks that are about sensitive values and look at groups of the release alone.
-const ABOUT_VALUES: [&str; 6] =
-    ["homogeneity", "skewness", "proximity", "similarity", "confidence", "eligibility"];
-
 /// Runs the attacks that apply to the release. What the adversary may have beside it is in the judging (a population, the
 /// original) and in the request.
 pub fn attack(judging: &Judging, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
@@ -72,7 +70,7 @@ pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn P
     case.reading.need_quasi()?;
     let judging = &case.judging;
     let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
-    let wanted = chosen.iter().any(|(card, _)| card.needs.contains("--original"));
+    let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
     let original = judging.original.as_ref().filter(|_| wanted && !settings.is_empty());
     let joins = judging.population.is_some() || request.external.is_some() || request.second.is_some();
     if joins || original.is_some() {
@@ -116,7 +114,7 @@ pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn P
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);
-        let scene = on_values.as_ref().filter(|_| ABOUT_VALUES.contains(&card.name));
+        let scene = on_values.as_ref().filter(|_| card.subject == Subject::Values);
         let mut answer = (card.run)(scene.unwrap_or(&on_people), threshold, progress)?;
         if scene.is_some() {
             // The groups of the report are those of the people.

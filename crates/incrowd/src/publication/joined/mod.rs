@@ -13,7 +13,7 @@ use std::path::Path;
 
 use incrowd_audit::attack::{JoinScene, Scene};
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
 use incrowd_engine::{Engine, Format};
@@ -58,6 +58,10 @@ fn with_sensitive(job: &CheckedJob) -> bool {
 impl Publication for Joined {
     fn name(&self) -> &'static str {
         "k-join-anonymity"
+    }
+
+    fn published_as(&self) -> utility::Tables {
+        utility::Tables::Joined
     }
 
     fn claims(&self, job: &Job) -> bool {
@@ -274,7 +278,7 @@ impl Publication for Joined {
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;
-        let ask = measuring.ask.filter(|ask| ask.wants("query_error"));
+        let ask = measuring.ask.filter(|ask| ask.cards(self.published_as()).next().is_some());
         let comparison = match (ask, &tables.values) {
             (None, _) => None,
             (Some(_), Some(values)) => {
@@ -288,7 +292,7 @@ impl Publication for Joined {
                 .help("publish a sensitive column, so that its table tells"));
             }
         };
-        Ok(Measured { tally, comparison, only: Some(vec!["query_error".to_owned()]) })
+        Ok(Measured { tally, comparison })
     }
 
     /// Attacks on people see the table of boxes, in which nobody has a sensitive value; attacks on sensitive values see the other
