@@ -6,8 +6,8 @@ use incrowd::core::{HierarchySpec, Kind, Labels, schema};
 use incrowd::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd::hierarchy::{dates::Dates, intervals::Intervals, mask};
 use incrowd::job::{
-    self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing,
-    Order, PopulationJob, Publish, RoleName, Suppressed, SuppressionJob, Trim,
+    self, Categories, DefaultRole, Job, JobSource, JoinMethod, OnConflict, OnMissing, Order, PopulationJob,
+    Publish, RoleName, Suppressed, SuppressionJob, Trim,
 };
 use incrowd::{Error, Judging, Result, Value};
 
@@ -83,7 +83,10 @@ impl Typed {
             }
         }
         // A job file may have come without its table.
-        let there = |path: &PathBuf| incrowd::Source::matching(std::slice::from_ref(path)).is_ok_and(|all| all.iter().all(|file| file.exists()));
+        let there = |path: &PathBuf| {
+            incrowd::Source::matching(std::slice::from_ref(path))
+                .is_ok_and(|all| all.iter().all(|file| file.exists()))
+        };
         let known = original.is_some() || input.paths.iter().all(there);
         judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
         Ok((typed, judging))

@@ -58,13 +58,7 @@ impl Algorithm for Anatomy {
     }
 
     /// There are no groups of generalized rows to answer with: whoever publishes asks [`Algorithm::linked`] first.
-    fn recode(
-        &self,
-        _: &Dataset,
-        _: &[Box<dyn BoundModel>],
-        _: u64,
-        _: &dyn Progress,
-    ) -> Result<Partition> {
+    fn recode(&self, _: &Dataset, _: &[Box<dyn BoundModel>], _: u64, _: &dyn Progress) -> Result<Partition> {
         Err(Error::job("`anatomy` generalizes nothing: it publishes two tables that are linked by groups")
             .help("use an algorithm that makes one table, such as `mondrian`")
             .at("algorithm.name"))

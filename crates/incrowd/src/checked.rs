@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{
-    Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
-};
+use incrowd_core::{Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec};
 use incrowd_engine::{Content, FoldSpec, Places};
 use incrowd_recode::Method;
 
@@ -192,7 +190,6 @@ impl CheckedJob {
         }
         columns
     }
-
 
     /// The columns by their roles, and how their cells are read.
     pub(crate) fn reading(&self) -> Reading {

@@ -87,7 +87,9 @@ impl Measuring<'_> {
     /// Encodes the original.
     pub(crate) fn encode(&self, folded: Folded, source: &Source) -> Result<Dataset> {
         if folded.records() == 0 {
-            return Err(Error::input("the original has no records, or all of them lack a value that matters"));
+            return Err(Error::input(
+                "the original has no records, or all of them lack a value that matters",
+            ));
         }
         self.case.reading.encode(folded, &|name, text| source.locate(name, text).ok().flatten())
     }

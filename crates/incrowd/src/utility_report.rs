@@ -82,6 +82,9 @@ impl Utility {
     /// What is for the data owner only, for people.
     pub fn private_text(&self) -> Vec<Block> {
         let columns = ColumnUtility::private_text(&self.columns);
-        columns.into_iter().chain(self.measured.iter().flat_map(|(_, answer)| answer.private_text())).collect()
+        columns
+            .into_iter()
+            .chain(self.measured.iter().flat_map(|(_, answer)| answer.private_text()))
+            .collect()
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incrowd::{ Error, FoldSpec, Options, Progress, Result, Source};
+use incrowd::{Error, FoldSpec, Options, Progress, Result, Source};
 use serde_json::json;
 
 use incrowd_synth::{Role, Synth, Table, hierarchy};

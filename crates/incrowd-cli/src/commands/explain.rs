@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
+use incrowd::core::Better;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::core::Better;
 use incrowd::utility::UTILITIES;
 use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};

@@ -21,8 +21,7 @@ pub(crate) fn run(args: &MeasureArgs, talk: Talk) -> Result<ExitCode, Failure> {
         judging.external = Some(ExternalJob { paths, id, ..judging.external.take().unwrap_or_default() });
     }
     let ask = ask(&args.utility);
-    let measured =
-        incrowd::measure(&judging, Some(&ask), &Bar::new(talk)).map_err(|e| typed.locate(e))?;
+    let measured = incrowd::measure(&judging, Some(&ask), &Bar::new(talk)).map_err(|e| typed.locate(e))?;
     if talk.json {
         talk.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incrowd::utility::Workload;
 use incrowd::job::ExternalJob;
+use incrowd::utility::Workload;
 use incrowd::{Ask, Error};
 
 use crate::args::ReportArgs;

@@ -61,7 +61,8 @@ fn print_rules(checked: &Checked) {
         say!("rule     {}   FAILS   {}", failure.rule, failure.says);
     }
     if let (Some(rules), None) = (checked.rules, failures().next()) {
-        let with = found.and_then(|found| found.rules).map(|rules| format!(", and {rules} with the originals"));
+        let with =
+            found.and_then(|found| found.rules).map(|rules| format!(", and {rules} with the originals"));
         say!("rules    {rules}{}   hold", with.unwrap_or_default());
     }
     if let Some(loose) = found.and_then(|found| found.loose).filter(|loose| *loose > 0) {

@@ -96,7 +96,9 @@ impl AlgorithmReport for TrialReport {
         } else {
             let kept = match &self.kept {
                 KeptRun::Last => "the final run".to_owned(),
-                KeptRun::Trial(column) => format!("the trial of {column}, which costs less than the final run"),
+                KeptRun::Trial(column) => {
+                    format!("the trial of {column}, which costs less than the final run")
+                }
             };
             let way = match self.priority {
                 "rank" => "as weights",

@@ -419,7 +419,10 @@ fn all_orders_of_six_columns_are_too_many() {
 fn one_column_needs_no_trials() {
     let records: Vec<Vec<String>> = (0..20).map(|i| vec![i.to_string()]).collect();
     let data = table(&["x"], &records, &[ColumnSpec::default()]);
-    let report = recode(&Optimized::default(), &data, 5).report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap();
+    let report = recode(&Optimized::default(), &data, 5)
+        .report_as::<incrowd_recode::optimized::TrialReport>()
+        .cloned()
+        .unwrap();
     assert_eq!((report.runs, report.trials.len()), (1, 0));
 }
 

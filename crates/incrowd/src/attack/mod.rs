@@ -65,7 +65,11 @@ pub fn attack(judging: &Judging, request: &AttackRequest, progress: &dyn Progres
     attack_case(&Case::open(judging)?, request, progress)
 }
 
-pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
+pub(crate) fn attack_case(
+    case: &Case,
+    request: &AttackRequest,
+    progress: &dyn Progress,
+) -> Result<AttackReport> {
     let chosen = chosen(request)?;
     case.reading.need_quasi()?;
     let judging = &case.judging;
@@ -90,9 +94,8 @@ pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn P
     let external = external.map(|path| tables.table(std::slice::from_ref(path), "external table", &[]));
     let external = external.transpose()?;
     let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
-    let original = original.map(|original| {
-        case.reading.encode_original(case.reading.fold_original(original, progress)?)
-    });
+    let original = original
+        .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
 
     let missing = &case.reading.missing;
@@ -143,7 +146,11 @@ fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[
 }
 
 /// What an outlier is: what the request says, else what the promises of the release say.
-fn outlier_settings(models: &[ModelJob], request: &AttackRequest, sensitive: &[&str]) -> Result<Vec<Settings>> {
+fn outlier_settings(
+    models: &[ModelJob],
+    request: &AttackRequest,
+    sensitive: &[&str],
+) -> Result<Vec<Settings>> {
     let stated = request.outliers.iter().cloned();
     let given: Vec<(&str, Vec<(String, Value)>)> = if request.outliers.is_empty() {
         let knows = |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));

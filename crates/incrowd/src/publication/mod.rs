@@ -36,7 +36,8 @@ use crate::release::Verified;
 use crate::suppression::{Keys, SuppressionReport};
 
 /// Every kind of publication. The first one that claims a job makes it.
-pub(crate) const PUBLICATIONS: &[&dyn Publication] = &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
+pub(crate) const PUBLICATIONS: &[&dyn Publication] =
+    &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
 
 /// A table of a publication and its place.
 #[derive(Clone, Debug)]

@@ -85,8 +85,7 @@ impl Publication for OneTable {
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let output =
-            Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
+        let output = Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }

@@ -72,20 +72,26 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         missing,
         lost: utility
             .map_or_else(Vec::new, |u| u.columns.iter().map(|c| (c.name.clone(), c.lost_values)).collect()),
-        queries: utility.and_then(|u| u.get::<incrowd_audit::utility::QueryError>()).map_or_else(Vec::new, |queries| {
-            let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
-            let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
-                label,
-                queries: e.queries,
-                answered: e.answered,
-                median: e.median,
-                mean: e.mean,
-            };
-            classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
-        }),
-        folds: utility.and_then(|u| u.get::<incrowd_audit::utility::Classification>()).map_or_else(Vec::new, |c| {
-            c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
-        }),
+        queries: utility.and_then(|u| u.get::<incrowd_audit::utility::QueryError>()).map_or_else(
+            Vec::new,
+            |queries| {
+                let classes =
+                    queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+                let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
+                    label,
+                    queries: e.queries,
+                    answered: e.answered,
+                    median: e.median,
+                    mean: e.mean,
+                };
+                classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
+            },
+        ),
+        folds: utility
+            .and_then(|u| u.get::<incrowd_audit::utility::Classification>())
+            .map_or_else(Vec::new, |c| {
+                c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
+            }),
         left_out,
         commands: commands(found, true),
     })

@@ -104,7 +104,8 @@ fn sorted_release(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
     let linked = algorithm.name == "anatomy";
     if linked {
         job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
-        job.suppression = Some(incrowd::job::SuppressionJob { key: Some(dir.join("key")), ..Default::default() });
+        job.suppression =
+            Some(incrowd::job::SuppressionJob { key: Some(dir.join("key")), ..Default::default() });
     } else {
         job.promise("k-anonymity", [("k", Value::Integer(4))]);
         job.promise("l-diversity", [("l", Value::Integer(2))]);

@@ -213,7 +213,12 @@ fn numbers_get_a_tree_where_the_algorithm_is_asked_to() {
     job.columns.iter_mut().for_each(|(_, column)| column.spec.hierarchy = None);
     let report = anonymize(&job, &Silent).unwrap();
     check_cells(dir, &report, &["age", "dose", "seen"]);
-    let trials = report.algorithm_report.as_deref().and_then(|r| r.downcast::<incrowd::recode::optimized::TrialReport>()).cloned().unwrap();
+    let trials = report
+        .algorithm_report
+        .as_deref()
+        .and_then(|r| r.downcast::<incrowd::recode::optimized::TrialReport>())
+        .cloned()
+        .unwrap();
     assert_eq!((trials.runs, trials.order.len()), (5, 4));
 }
 

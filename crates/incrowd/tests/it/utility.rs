@@ -52,7 +52,12 @@ fn a_larger_k_costs_more_of_everything() {
         let pairs = &u.get::<Pairs>().unwrap().0;
         // Cramer's V may also rise when a cell's records are spread over rare values; the distance grows.
         let distance = pairs.iter().map(|p| p.total_variation).sum::<f64>() / pairs.len() as f64;
-        [u.get::<EntropyLoss>().unwrap().share(), age.mean_width.unwrap(), errors.bounded_mean.unwrap(), distance]
+        [
+            u.get::<EntropyLoss>().unwrap().share(),
+            age.mean_width.unwrap(),
+            errors.bounded_mean.unwrap(),
+            distance,
+        ]
     };
     let figures: Vec<[f64; 4]> = all.iter().map(figures).collect();
     eprintln!("{figures:?}");

@@ -21,9 +21,7 @@ impl Measured for Classification {
     }
 
     fn private_json(&self) -> Option<(&'static str, Json)> {
-        let fold = |(release, originals): &(Scores, Scores)| {
-            json!({ "from_release": release.to_json(), "from_originals": originals.to_json() })
-        };
+        let fold = |(release, originals): &(Scores, Scores)| json!({ "from_release": release.to_json(), "from_originals": originals.to_json() });
         Some(("classification_by_fold", self.by_fold.iter().map(fold).collect()))
     }
 
@@ -64,8 +62,7 @@ impl Measured for Classification {
             format!("{} / {}", number(release.accuracy), number(originals.accuracy))
         };
         let folds: Vec<String> = self.by_fold.iter().map(fold).collect();
-        let line =
-            format!("accuracy by fold, from the release / from originals: {}", folds.join("   "));
+        let line = format!("accuracy by fold, from the release / from originals: {}", folds.join("   "));
         vec![Block::line(""), Block::Line(line)]
     }
 }

@@ -109,10 +109,7 @@ impl Publication for Anatomy {
 
     fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
         let place = |path, what| TablePlace { path, key: "output.path", what, public: true };
-        Ok(vec![
-            place(release.to_owned(), "the release"),
-            place(second_path(release), "the second table"),
-        ])
+        Ok(vec![place(release.to_owned(), "the release"), place(second_path(release), "the second table")])
     }
 
     fn gather<'e>(

@@ -72,8 +72,9 @@ impl JoinedTable {
         let gathered =
             external.read(&people, most, directory, progress).map_err(|e| e.at("external.path"))?;
         let differ = |(record, texts): &&(u32, Vec<String>)| {
-            let own =
-                |(slot, text): (usize, &String)| same(people.text(*record as usize, slot), text, &specs[slot]);
+            let own = |(slot, text): (usize, &String)| {
+                same(people.text(*record as usize, slot), text, &specs[slot])
+            };
             !texts.iter().enumerate().all(own)
         };
         let changes: Vec<(u32, Vec<String>)> = gathered.known.iter().filter(differ).cloned().collect();

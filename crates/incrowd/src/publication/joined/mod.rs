@@ -123,7 +123,9 @@ impl Publication for Joined {
                 let error =
                     Error::job(format!("`{}` cannot be promised together with [external]", promise.name()));
                 return Err(error
-                    .help("`incrowd attack` with a population measures presence in a k-join-anonymous release")
+                    .help(
+                        "`incrowd attack` with a population measures presence in a k-join-anonymous release",
+                    )
                     .at(format!("models.{i}")));
             }
         }
@@ -173,8 +175,7 @@ impl Publication for Joined {
         let directory = Some(join::directory_of(&output)).filter(|directory| directory.is_dir());
         let directory = directory.unwrap_or_else(std::env::temp_dir);
         let how = (rules.audit.is_some(), all);
-        let joined =
-            JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
+        let joined = JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
         let folded = joined.people.fold().0;
         let mut material = Material::new(folded, engine, keys, job, progress)?;
         material.joined = Some(joined);
@@ -233,8 +234,7 @@ impl Publication for Joined {
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, verified: &Verified) {
         if let Some(rules) = &job.job.external {
             let (method, trim) = (word(&JoinMethod::ALL, rules.method), word(&Trim::ALL, rules.trim));
-            manifest.job.external =
-                Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
+            manifest.job.external = Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
         }
         manifest.job.order = "sorted".to_owned();
         let rows = verified.files.first().map_or(0, |file| file.records);
@@ -273,8 +273,7 @@ impl Publication for Joined {
         };
         let source = measuring.open_original()?;
         let directory = std::env::temp_dir();
-        let joined =
-            JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
+        let joined = JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;
