@@ -1,6 +1,8 @@
 //! Results go to standard output, talk to standard error.
 
 use comfy_table::{CellAlignment, Table};
+use incrowd::core::text::Block;
+pub(crate) use incrowd::core::text::{groups, number, thousands};
 
 /// Prints a line of the result.
 macro_rules! say {
@@ -53,31 +55,24 @@ impl OutputMode {
     }
 }
 
-/// 1234567 as 1,234,567.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
+/// A text of the library with flags in the place of keys: `population` is given as --population here.
+pub(crate) fn with_flags(text: &str) -> String {
+    let cards = incrowd::ATTACKS.iter().flat_map(|card| card.needs.iter().chain(card.uses));
+    let mut keys: Vec<&str> = cards.flat_map(|need| need.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.iter().fold(text.to_owned(), |text, key| {
+        text.replace(&format!("`{key}`"), &format!("--{}", key.replace('_', "-")))
+    })
+}
+
+/// Prints what was put into words elsewhere.
+pub(crate) fn print_blocks(blocks: &[Block]) {
+    for block in blocks {
+        match block {
+            Block::Line(line) => say!("{line}"),
+            Block::Table(rows) => say!("{}", table(rows.clone())),
         }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of groups.
-pub(crate) fn groups(n: u64) -> String {
-    if n == 1 { "1 group".to_owned() } else { format!("{} groups", thousands(n)) }
-}
-
-/// A number with four decimals, whole if it is.
-pub(crate) fn number(x: f64) -> String {
-    if x.fract() == 0.0 && x.abs() < 1e15 {
-        let sign = if x < 0.0 { "-" } else { "" };
-        format!("{sign}{}", thousands(x.abs() as u64))
-    } else {
-        format!("{x:.4}")
     }
 }
 
@@ -95,17 +90,4 @@ pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
         }
     }
     table.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        assert_eq!(thousands(1_234_567), "1,234,567");
-        assert_eq!(thousands(12), "12");
-        assert_eq!(number(0.18349), "0.1835");
-        assert_eq!(number(45222.0), "45,222");
-    }
 }

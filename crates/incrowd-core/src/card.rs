@@ -1,10 +1,32 @@
-//! Parameters as data: what a model or an algorithm can be told, so that the job file, the command line, `explain`
-//! and the documentation all read the same list.
+//! What cards are made of. Parameters as data: what a model or an algorithm can be told, so that the job file, the command
+//! line, `explain` and the documentation all read the same list. And which end of a measure's scale is the good one.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::{Error, Result};
+
+/// Which end of a measure's scale is the good one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The less the better.
+    Lower,
+    /// The more the better.
+    Higher,
+    /// As near to the original's own figure as can be.
+    Nearer,
+}
+
+impl Better {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+            Better::Nearer => "nearer to the original",
+        }
+    }
+}
 
 /// What kind of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,12 +2,13 @@
 
 use hashbrown::HashMap;
 
+use crate::canonical::canonical;
 use crate::domain::{Domain, Misfit};
 use crate::error::Result;
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::group::{GroupSummary, Histogram};
 use crate::hierarchy::HierarchySpec;
-use crate::index::Code;
+use crate::index::{Code, RowId};
 use crate::partition::{Divided, Span};
 use crate::population::{Cell, Population};
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
@@ -26,8 +27,9 @@ pub struct Quasi {
     pub weight: f64,
 }
 
-/// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows are those of the [`Folded`] table
-/// it was made from, in the same order.
+/// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows come in the order of their codes, so that
+/// nothing made of them depends on the order in which records were read; [`Dataset::row_of_fold`] leads back to the
+/// [`Folded`] table.
 #[derive(Clone)]
 pub struct Dataset {
     quasi: Vec<Quasi>,
@@ -36,6 +38,8 @@ pub struct Dataset {
     weights: Vec<u64>,
     records: u64,
     population: Option<Population>,
+    /// For each row of the fold the row it became; empty if there is no fold to apply a plan to.
+    of_fold: Vec<u32>,
 }
 
 // Cells must not reach logs.
@@ -72,10 +76,32 @@ impl Dataset {
         Dataset::encode_beside(folded, quasi, sensitive, missing, &[]).map(|(data, _)| data)
     }
 
+    /// The row that a row of the fold became. There is none if the table was not encoded from a fold, or is a part of one
+    /// that was.
+    pub fn row_of_fold(&self, row: u32) -> Option<RowId> {
+        self.of_fold.get(row as usize).copied().map(RowId)
+    }
+
     /// The same on lines that also hold the values of another table: `others` are its columns for the quasi-identifiers, or
     /// nothing; an empty text is no value. Returns where on the lines each of its codes lies. A value of the other table
     /// that does not fit is reported with a code beyond those of the table's own column.
     pub fn encode_beside(
+        folded: Folded,
+        quasi: &[&ColumnSpec],
+        sensitive: &[&SensitiveSpec],
+        missing: &str,
+        others: &[FoldedColumn],
+    ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
+        let (mut data, places) = Dataset::encode_as_folded(folded, quasi, sensitive, missing, others)?;
+        let sizes = data.quasi.iter().map(|quasi| quasi.domain.leaves());
+        let sizes = sizes.chain(data.sensitive.iter().map(|column| column.values.len() as u32));
+        let rows = canonical(data.codes, data.weights, &sizes.collect::<Vec<u32>>());
+        (data.codes, data.weights, data.of_fold) = (rows.codes, rows.weights, rows.of_fold);
+        Ok((data, places))
+    }
+
+    /// The same with the rows in the order of the fold.
+    fn encode_as_folded(
         folded: Folded,
         quasi: &[&ColumnSpec],
         sensitive: &[&SensitiveSpec],
@@ -156,7 +182,8 @@ impl Dataset {
             }
         }
         let weights = folded.weights;
-        let mut data = Dataset { quasi: lines, sensitive, codes, weights, records, population: None };
+        let (population, of_fold) = (None, Vec::new());
+        let mut data = Dataset { quasi: lines, sensitive, codes, weights, records, population, of_fold };
         data.count_depths();
         Ok((data, places))
     }
@@ -211,7 +238,7 @@ impl Dataset {
         weights: Vec<u64>,
     ) -> Dataset {
         let records = weights.iter().sum();
-        Dataset { quasi, sensitive, codes, weights, records, population: None }
+        Dataset { quasi, sensitive, codes, weights, records, population: None, of_fold: Vec::new() }
     }
 
     /// The table with further rows after the last: their quasi-identifier codes one after another, and how many records have
@@ -250,6 +277,7 @@ impl Dataset {
             records: weights.iter().sum(),
             weights,
             population: self.population.clone(),
+            of_fold: Vec::new(),
         }
     }
 
@@ -266,12 +294,13 @@ impl Dataset {
             Sensitive::build(&name, values, None, None).map_err(|misfit| misfit.error)
         };
         let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
-        let (quasi, weights) = (self.quasi.clone(), self.weights.clone());
-        Ok(Dataset { quasi, sensitive, codes, weights, records: self.records, population: None })
+        let (quasi, weights, of_fold) = (self.quasi.clone(), self.weights.clone(), self.of_fold.clone());
+        Ok(Dataset { quasi, sensitive, codes, weights, records: self.records, population: None, of_fold })
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
-    /// quasi-identifiers, the others sensitive. Fails only if a sensitive value is not what `sensitive` says it is.
+    /// quasi-identifiers, the others sensitive. Rows stay in the order of the fold, because whoever judges a release reads its
+    /// texts beside them. Fails only if a sensitive value is not what `sensitive` says it is.
     pub fn of_release(
         folded: Folded,
         quasi: usize,
@@ -280,7 +309,8 @@ impl Dataset {
         let text =
             ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
         // A null is not an empty text: it gets a label no cell can have.
-        Dataset::encode(folded, &vec![&text; quasi], sensitive, "\u{0}")
+        let encoded = Dataset::encode_as_folded(folded, &vec![&text; quasi], sensitive, "\u{0}", &[]);
+        encoded.map(|(data, _)| data)
     }
 
     /// Places a population on the lines of the quasi-identifiers, for models that ask how many people a group's cells

@@ -5,8 +5,11 @@
 //! [`Partition`]; [`Plan`] turns that into published cells. [`model`] says what a release promises, [`metric`] what
 //! the promise cost.
 //!
-//! Invariants of this crate: it opens no file, starts no thread and reads no clock.
+//! Invariants of this crate: it opens no file, reads no clock, and keeps no thread of its own (rows are put in order on the
+//! caller's thread pool).
 
+pub mod audience;
+mod canonical;
 pub mod card;
 pub mod categories;
 pub mod cell;
@@ -32,10 +35,11 @@ pub mod progress;
 pub mod region;
 pub mod schema;
 mod sensitive;
+pub mod text;
 mod values;
 mod withheld;
 
-pub use card::{Param, ParamKind, Params, Value};
+pub use card::{Better, Param, ParamKind, Params, Value};
 pub use categories::Categories;
 pub use columnar::{CodedColumn, Columnar, Texts};
 pub use condense::Condensed;

@@ -7,7 +7,8 @@ use crate::folded::Folded;
 /// for the engine to choose, uniformly.
 #[derive(Clone, Debug)]
 pub struct Withheld {
-    records: Vec<u64>,
+    /// How many records of each row are withheld, and how many are left.
+    records: Vec<(u64, u64)>,
     rows: Vec<u32>,
 }
 
@@ -22,23 +23,26 @@ impl Withheld {
             return Err(Error::bug("more records were to be withheld than there are"));
         }
         let width = folded.columns.len();
+        let Folded { codes, weights, .. } = folded;
         let mut left = Folded { codes: Vec::new(), weights: Vec::new(), ..folded };
         let mut rows = Vec::with_capacity(records.len());
-        for (row, (&out, &all)) in records.iter().zip(&folded.weights).enumerate() {
+        for (row, (&out, &all)) in records.iter().zip(&weights).enumerate() {
             if out == all {
                 rows.push(GONE);
                 continue;
             }
             rows.push(left.weights.len() as u32);
             left.weights.push(all - out);
-            left.codes.extend_from_slice(&folded.codes[row * width..(row + 1) * width]);
+            left.codes.extend_from_slice(&codes[row * width..(row + 1) * width]);
         }
+        let records = records.iter().zip(&weights).map(|(&out, &all)| (out, all - out)).collect();
         Ok((left, Withheld { records, rows }))
     }
 
-    /// How many records of a row of the fold are withheld.
-    pub fn of(&self, row: usize) -> u64 {
-        self.records[row]
+    /// Every row of the fold of which some records are withheld and some are left, with how many.
+    pub fn divided(&self) -> impl Iterator<Item = (u32, (u64, u64))> {
+        let records = self.records.iter().enumerate();
+        records.filter(|(_, (out, left))| *out > 0 && *left > 0).map(|(row, &records)| (row as u32, records))
     }
 
     /// The row that what is left of a row of the fold became; `None` if nothing is left.
@@ -46,14 +50,9 @@ impl Withheld {
         self.rows.get(row).copied().filter(|row| *row != GONE)
     }
 
-    /// How many rows the fold had.
-    pub fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
     /// How many records are withheld altogether.
     pub fn total(&self) -> u64 {
-        self.records.iter().sum()
+        self.records.iter().map(|(out, _)| out).sum()
     }
 }
 

@@ -73,7 +73,8 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
     let target = Pending::create(to)?;
     let format = Format::of_path(to)?;
     let renderer = Renderer::new(to, format, &columns);
-    let sink = Mutex::new(Sink::create(Box::new(target.writer()?), to.to_owned(), format, &renderer, &columns)?);
+    let sink =
+        Mutex::new(Sink::create(Box::new(target.writer()?), to.to_owned(), format, &renderer, &columns)?);
     progress.step("copying", Some(source.bytes()));
     let worker = || Copier { renderer: &renderer, columns: wanted.len(), sink: &sink, records: 0 };
     // A line break inside quotes makes the reader start again, and so must the writer.

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha20Rng;
 pub(crate) enum Fate {
     /// It is withheld.
     Withheld,
-    /// It stands in this row of the plan.
+    /// It is left, in this row of what is left of the fold.
     Row(u32),
     /// More records have its row than were counted.
     Unknown,
@@ -30,14 +30,15 @@ pub(crate) struct Holdback<'a> {
 impl<'a> Holdback<'a> {
     pub(crate) fn new(plan: &Plan<'a>) -> Holdback<'a> {
         let withheld = plan.withheld();
-        let divided = fresh(plan).map(|(row, left)| (row, Mutex::new(left))).collect();
+        let divided = withheld.iter().flat_map(|withheld| withheld.divided());
+        let divided = divided.map(|(row, left)| (row, Mutex::new(left))).collect();
         Holdback { withheld, divided, seen: AtomicU64::new(0) }
     }
 
     /// Gives everything back, for a reading that starts again.
-    pub(crate) fn reset(&self, plan: &Plan<'_>) {
+    pub(crate) fn reset(&self) {
         self.seen.store(0, Ordering::Relaxed);
-        for (row, left) in fresh(plan) {
+        for (row, left) in self.withheld.iter().flat_map(|withheld| withheld.divided()) {
             if let Some(own) = self.divided.get(&row) {
                 *own.lock().expect("no worker is left") = left;
             }
@@ -70,22 +71,4 @@ impl<'a> Holdback<'a> {
     pub(crate) fn complete(&self) -> bool {
         self.seen.load(Ordering::Relaxed) == self.withheld.map_or(0, Withheld::total)
     }
-}
-
-/// Every row of which some records are withheld and some are not, in no order that matters.
-fn fresh<'a>(plan: &Plan<'a>) -> impl Iterator<Item = (u32, (u64, u64))> + use<'a> {
-    // What is left of a row may have been divided by the algorithm.
-    let mut through: HashMap<u32, u64> = HashMap::new();
-    let data = plan.dataset();
-    let divided = plan.partition().divided();
-    for part in divided {
-        *through.entry(part.row.0).or_insert_with(|| data.weight(part.row.index())) += part.records;
-    }
-    let withheld = plan.withheld();
-    (0..withheld.map_or(0, Withheld::rows)).filter_map(move |row| {
-        let withheld = withheld?;
-        let (out, place) = (withheld.of(row), withheld.row(row)?);
-        let left = through.get(&place).copied().unwrap_or_else(|| data.weight(place as usize));
-        (out > 0).then_some((row as u32, (out, left)))
-    })
 }

@@ -125,9 +125,9 @@ pub trait Engine {
     /// Claims the places of a release, before any long work: what cannot be written is said at once.
     fn begin(&mut self, places: &Places) -> Result<()>;
 
-    /// Writes a table of the release where nobody can see it. If columns are carried, the plan must be for the table of the
-    /// last fold, its rows in the order of that fold, those apart that it withholds. On success published and suppressed
-    /// records add up to the weights of the plan's table.
+    /// Writes a table of the release where nobody can see it. If columns are carried, the plan must be for a table encoded
+    /// from the last fold, or from what is left of it if records are withheld. On success published and suppressed records
+    /// add up to the weights of the plan's table.
     fn stage(
         &mut self,
         table: usize,

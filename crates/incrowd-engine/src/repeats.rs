@@ -9,8 +9,8 @@ use foldhash::quality::RandomState;
 use incrowd_core::{Progress, Result};
 use rayon::prelude::*;
 
-use crate::source::{Place, Records, Source, Trouble, Worker};
 use crate::FoldSpec;
+use crate::source::{Place, Records, Source, Trouble, Worker};
 
 struct Names<'a> {
     /// The first columns read are the names, the others those of the fold.

@@ -117,7 +117,8 @@ impl Replayer<'_> {
             Fate::Withheld => return Ok(()),
             Fate::Unknown => return Err(CHANGED.to_owned()),
         };
-        let row = self.shares.draw(row, &mut self.rng).ok_or(CHANGED)?;
+        let row = self.plan.dataset().row_of_fold(row).ok_or(CHANGED)?;
+        let row = self.shares.draw(row.0, &mut self.rng).ok_or(CHANGED)?;
         if self.plan.partition().group(row as usize).is_none() {
             self.suppressed += 1;
             return Ok(());
@@ -246,7 +247,7 @@ pub(crate) fn replay(
     let reset = || {
         buckets.iter().for_each(|b| *b.lock().expect("no worker is left") = Bucket::default());
         shares.reset(plan);
-        holdback.reset(plan);
+        holdback.reset();
     };
     let mut scan = source.scan(&wanted, worker, &silent, reset)?;
     let (mut written, mut suppressed) = (0, 0);

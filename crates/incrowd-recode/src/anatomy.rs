@@ -10,11 +10,13 @@
 use std::collections::BinaryHeap;
 
 use incrowd_core::eligibility::eligible;
-use incrowd_core::{Error, Param, ParamKind, Result};
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Dataset, Error, Param, ParamKind, Partition, Progress, Result};
 
 use crate::suppression::Dice;
+use crate::{Algorithm, Card};
 
-/// The list entry. It is not among the algorithms that generalize, because it publishes two tables.
+/// The list entry.
 pub const CARD: Card = Card {
     name: "anatomy",
     paper: "xiao2006",
@@ -37,21 +39,34 @@ pub const CARD: Card = Card {
             about: "the sensitive column; may be left out if there is one only",
         },
     ],
+    repeatable: &[],
+    make: |params| Ok(Box::new(Anatomy { l: params.count("l"), on: params.word("on").to_owned() })),
 };
 
-/// An entry for `explain`.
-#[derive(Debug)]
-pub struct Card {
-    /// The name in a job file.
-    pub name: &'static str,
-    /// The paper's key in `docs/papers.md`.
-    pub paper: &'static str,
-    /// What it does.
-    pub about: &'static str,
-    /// What it does not do.
-    pub limits: &'static str,
-    /// Its parameters.
-    pub params: &'static [Param],
+/// The algorithm with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anatomy {
+    /// How many different sensitive values a group has at least.
+    pub l: u64,
+    /// The sensitive column; empty means the only one there is.
+    pub on: String,
+}
+
+impl Algorithm for Anatomy {
+    fn needs_merging(&self) -> bool {
+        false
+    }
+
+    /// There are no groups of generalized rows to answer with: whoever publishes asks [`Algorithm::linked`] first.
+    fn recode(&self, _: &Dataset, _: &[Box<dyn BoundModel>], _: u64, _: &dyn Progress) -> Result<Partition> {
+        Err(Error::job("`anatomy` generalizes nothing: it publishes two tables that are linked by groups")
+            .help("use an algorithm that makes one table, such as `mondrian`")
+            .at("algorithm.name"))
+    }
+
+    fn linked(&self) -> Option<&Anatomy> {
+        Some(self)
+    }
 }
 
 /// Records by group: pairs of a record and its group, and how many groups there are.

@@ -9,24 +9,25 @@
 pub mod anatomy;
 pub mod ascent;
 pub mod expansion;
-mod found;
 pub mod full_domain;
 pub mod join;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
+mod report;
 pub mod suppress;
 pub mod suppression;
 pub mod top_down;
 
-pub use found::Found;
+pub use report::{AlgorithmReport, Outcome, Reported};
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Progress, Result, Value};
 
-/// Every algorithm incrowd knows. A new algorithm is one module and one line here.
+/// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
 pub const ALGORITHMS: &[&Card] = &[
     &mondrian::CARD,
     &local_recoding::CARD,
@@ -39,6 +40,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &expansion::GNOF,
     &expansion::GOF,
     &expansion::REMOVE,
+    &anatomy::CARD,
 ];
 
 /// An algorithm's entry in the list.
@@ -53,6 +55,9 @@ pub struct Card {
     pub limits: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
+    /// The parameters, with their values, under which the same table always gives the same groups. Empty if it does with any:
+    /// then whatever is drawn follows from the parameters, or from the job's key.
+    pub repeatable: &'static [(&'static str, &'static str)],
     /// Makes the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }
@@ -107,6 +112,11 @@ pub trait Algorithm: Debug + Send + Sync {
     fn join(&self) -> Option<&dyn join::JoinAlgorithm> {
         None
     }
+
+    /// What it does if it generalizes nothing and publishes two linked tables instead; then it cannot recode.
+    fn linked(&self) -> Option<&anatomy::Anatomy> {
+        None
+    }
 }
 
 /// What an algorithm answers.
@@ -114,16 +124,27 @@ pub trait Algorithm: Debug + Send + Sync {
 pub struct Recoding {
     /// Who stands together.
     pub partition: Partition,
-    /// What else is known; for the data owner only.
-    pub found: Found,
+    /// What else is known, if anything; for the data owner only.
+    pub report: Reported,
     /// The lines the groups are published with, if not those of the table. They have the same leaves.
     pub domains: Option<Vec<Domain>>,
 }
 
 impl Recoding {
+    /// The same with a report.
+    #[must_use]
+    pub fn reporting(self, report: impl AlgorithmReport) -> Recoding {
+        Recoding { report: Some(Arc::new(report)), ..self }
+    }
+
+    /// The report as the type the algorithm made.
+    pub fn report_as<T: AlgorithmReport>(&self) -> Option<&T> {
+        self.report.as_deref().and_then(|report| report.downcast())
+    }
+
     /// A partition about which nothing else is known.
     pub fn new(partition: Partition) -> Recoding {
-        Recoding { partition, found: Found::Nothing, domains: None }
+        Recoding { partition, report: None, domains: None }
     }
 }
 

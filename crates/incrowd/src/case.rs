@@ -117,7 +117,8 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
         }
     })?;
     // A manifest that lies here for another file, such as the release of this very table, says nothing about this one.
-    let about_another = path.is_some_and(|path| !manifest.release.is_empty() && manifest.release != file_name(path));
+    let about_another =
+        path.is_some_and(|path| !manifest.release.is_empty() && manifest.release != file_name(path));
     Ok((judging.manifest.is_some() || !about_another).then_some(manifest))
 }
 

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{
-    Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
-};
+use incrowd_core::{Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec};
 use incrowd_engine::{Content, FoldSpec, Places};
 use incrowd_recode::Method;
 
@@ -120,7 +118,7 @@ impl CheckedJob {
         let (job, suppression) = suppression::plan(&job, &sensitive)?;
         let promises = promises(&job.models, job.population.is_some(), &sensitive)?;
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
-        let algorithm = publication.algorithm(&job);
+        let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
             let meant =
                 e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit", "suppressed"]));
@@ -192,7 +190,6 @@ impl CheckedJob {
         }
         columns
     }
-
 
     /// The columns by their roles, and how their cells are read.
     pub(crate) fn reading(&self) -> Reading {

@@ -60,7 +60,11 @@ impl FromOriginal {
 }
 
 /// Compares the counts of the sensitive values of original and release, if the manifest tells that records were withheld.
-pub(crate) fn suppression(case: &Case, original: &Folded, release: &Folded) -> Result<Option<SuppressionReport>> {
+pub(crate) fn suppression(
+    case: &Case,
+    original: &Folded,
+    release: &Folded,
+) -> Result<Option<SuppressionReport>> {
     let told = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
     let Some(told) = told else { return Ok(None) };
     let reading = &case.reading;

@@ -52,14 +52,11 @@ pub mod manifest;
 pub mod profile;
 
 mod attack;
-mod audience;
 mod batches;
 mod case;
 mod checked;
 mod claim;
 mod compare;
-mod expansion;
-mod found;
 mod from_original;
 mod judging;
 mod make;
@@ -75,7 +72,6 @@ mod utility_report;
 mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
-pub use audience::{Audience, FEWEST_QUERIES, Fact};
 pub use batches::{Batch, BatchesReport, batches};
 pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;
@@ -86,11 +82,10 @@ pub use compare::{
 pub use from_original::FromOriginal;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
+pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
-pub use incrowd_engine::{
-    Batches, Embedded, Engine, FoldSpec, Options, ReleasedTable, Source, abandon_all,
-};
+pub use incrowd_engine::{Batches, Embedded, Engine, FoldSpec, Options, ReleasedTable, Source, abandon_all};
 pub use incrowd_recode as recode;
 pub use job::Job;
 pub use judging::Judging;

@@ -11,7 +11,7 @@ use incrowd_core::{
 };
 use incrowd_engine::{Engine, Output, Receipt};
 use incrowd_recode::suppress::settle;
-use incrowd_recode::{Found, Recoding};
+use incrowd_recode::{Recoding, Reported};
 
 use crate::checked::CheckedJob;
 use crate::manifest::Ordered;
@@ -93,7 +93,7 @@ pub struct Made {
     /// The published level of each quasi-identifier, if every cell of it is at the same one.
     pub(crate) levels: Option<Ordered<u32>>,
     /// What else the algorithm knows.
-    pub(crate) found: Found,
+    pub(crate) algorithm_report: Reported,
     pub(crate) withholding: Option<Withholding>,
     pub(crate) joined: Option<JoinReport>,
     /// Records that are published with nothing but `*` in their quasi-identifiers.
@@ -135,7 +135,7 @@ impl Made {
             original: None,
             population: None,
             levels: None,
-            found: Found::Nothing,
+            algorithm_report: None,
             withholding: None,
             joined: None,
             starred: 0,
@@ -237,11 +237,11 @@ pub(crate) fn recode(
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
     let recode = |allowed| job.method.algorithm.recode_and_report(data, models, allowed, progress);
-    let Recoding { partition, found, domains } = recode(allowed)?;
+    let Recoding { partition, report, domains } = recode(allowed)?;
     let way = job.job.algorithm.suppressed;
     match settle(data, &job.promises, models, partition, way, allowed) {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
-        settled => settled.map(|partition| Recoding { partition, found, domains }),
+        settled => settled.map(|partition| Recoding { partition, report, domains }),
     }
 }
 

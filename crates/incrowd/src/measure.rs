@@ -1,17 +1,17 @@
 //! What a release cost: the original against the release.
 
-use incrowd_audit::utility::{Comparison, Marginal};
+use incrowd_audit::utility::{Ask, Comparison, Marginal};
+use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Dataset, Error, Folded, Progress, Result};
 use incrowd_engine::Source;
 use serde_json::{Value as Json, json};
 
-use crate::audience::{Audience, Fact};
 use crate::case::Case;
 use crate::judging::Judging;
 use crate::manifest::Metrics;
 use crate::reading::open_input;
-use crate::utility_report::{Ask, Utility};
+use crate::utility_report::Utility;
 
 /// The measures of a release.
 #[derive(Debug)]
@@ -73,8 +73,6 @@ pub(crate) struct Measured {
     pub(crate) tally: Tally,
     /// Original and release on common lines, if there is anything to compare.
     pub(crate) comparison: Option<Comparison>,
-    /// The measures that have a meaning for this publication; `None` is all.
-    pub(crate) only: Option<Vec<String>>,
 }
 
 impl Measuring<'_> {
@@ -89,7 +87,9 @@ impl Measuring<'_> {
     /// Encodes the original.
     pub(crate) fn encode(&self, folded: Folded, source: &Source) -> Result<Dataset> {
         if folded.records() == 0 {
-            return Err(Error::input("the original has no records, or all of them lack a value that matters"));
+            return Err(Error::input(
+                "the original has no records, or all of them lack a value that matters",
+            ));
         }
         self.case.reading.encode(folded, &|name, text| source.locate(name, text).ok().flatten())
     }
@@ -119,14 +119,12 @@ pub(crate) fn measured(
 ) -> Result<Measurement> {
     case.reading.need_quasi()?;
     case.need_hierarchies()?;
+    let published_as = case.publication.published_as();
+    ask.map_or(Ok(()), |ask| ask.fits(published_as))?;
     let mut measuring = Measuring { case, ask, kept };
-    let Measured { tally, comparison, only } = case.publication.measure(&mut measuring, progress)?;
-    let ask = ask.map(|ask| match &only {
-        Some(only) => Ask { only: only.clone(), ..ask.clone() },
-        None => ask.clone(),
-    });
+    let Measured { tally, comparison } = case.publication.measure(&mut measuring, progress)?;
     let utility = match (comparison, ask) {
-        (Some(comparison), Some(ask)) => Some(Utility::new(&comparison, &ask, progress)?),
+        (Some(comparison), Some(ask)) => Some(Utility::new(&comparison, ask, published_as, progress)?),
         _ => None,
     };
     let audience = Audience::decide(Fact::MeasuredOverTheTable, case.withheld_in_secret());

@@ -3,9 +3,9 @@
 use incrowd_core::model::Promise;
 use incrowd_core::outlier::{Density, Forced};
 use incrowd_core::{Error, Progress, Result, Value};
+use incrowd_recode::expansion::forced_json;
 use serde_json::{Value as Json, json};
 
-use crate::expansion::forced_json;
 use crate::job::Job;
 use crate::reading::Reading;
 

@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use incrowd_audit::Verification;
+use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::{Embedded, Engine, FileStore, MemoryStore, ReleasedTable};
-use incrowd_recode::Found;
+use incrowd_recode::{Outcome, Reported};
 use serde_json::{Value as Json, json};
 
-use crate::audience::{Audience, Fact};
 use crate::checked::CheckedJob;
-use crate::found::found_json;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
@@ -46,7 +45,7 @@ pub struct Report {
     /// How many records have a missing value, by column, where there are any.
     pub missing: Vec<(String, u64)>,
     /// What else the algorithm knows.
-    pub found: Found,
+    pub algorithm_report: Reported,
     /// What only the publisher can know of a release with people of an external table.
     pub joined: Option<JoinReport>,
     /// What was withheld before anything else.
@@ -121,7 +120,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
         dropped_columns: job.dropped.clone(),
         warnings,
         missing: made.missing,
-        found: made.found,
+        algorithm_report: made.algorithm_report,
         joined: made.joined,
         suppression: verified.suppression,
     })
@@ -175,7 +174,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
     };
     manifest.records.dropped_missing = Some(dropped_missing);
     // The size of the table would tell how many records were withheld.
-    if Audience::of(Fact::SizeOfTheTable, &manifest) == Audience::Everybody {
+    if Audience::decide(Fact::SizeOfTheTable, manifest.withheld_in_secret()).is_everybody() {
         (manifest.records.read, manifest.records.suppressed) = (Some(read), Some(suppressed));
     }
     job.publication.describe(&mut manifest, job, verified);
@@ -183,11 +182,17 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
 }
 
 impl Report {
+    /// What became of the records, as the algorithm's report puts itself beside it.
+    pub fn outcome(&self) -> Outcome {
+        let Records { suppressed, published, .. } = self.records;
+        Outcome { records: published + suppressed, suppressed }
+    }
+
     /// The manifest, and under `private` what else is known and not meant for the public.
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.to_json();
-        if let Some((name, found)) = found_json(&self.found) {
-            answer["private"][name] = found;
+        if let Some(report) = &self.algorithm_report {
+            answer["private"][report.name()] = report.to_json();
         }
         if let Some(suppression) = &self.suppression {
             answer["private"]["suppression"] = suppression.to_json();

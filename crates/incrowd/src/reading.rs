@@ -245,9 +245,8 @@ impl Reading {
     pub(crate) fn encode_original(&self, folded: Folded) -> Result<Dataset> {
         let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
         let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
-        Dataset::encode(folded, &quasi, &sensitive, self.missing_label()).map_err(|failed| {
-            Error::input(format!("the original table: {}", failed.misfit.error.message()))
-        })
+        Dataset::encode(folded, &quasi, &sensitive, self.missing_label())
+            .map_err(|failed| Error::input(format!("the original table: {}", failed.misfit.error.message())))
     }
 }
 

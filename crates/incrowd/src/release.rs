@@ -49,7 +49,11 @@ pub(crate) struct Release<'e, State> {
 
 impl<'e> Release<'e, Unchecked> {
     /// Writes what was made where nobody can see it.
-    pub(crate) fn stage(made: &mut Made, engine: &'e mut dyn Engine, progress: &dyn Progress) -> Result<Self> {
+    pub(crate) fn stage(
+        made: &mut Made,
+        engine: &'e mut dyn Engine,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         match made.stage(engine, progress) {
             Ok(staged) => Ok(Release { under_way: UnderWay(Some(engine)), state: Unchecked { staged } }),
             Err(error) => {
@@ -90,8 +94,7 @@ impl<'e> Release<'e, Unchecked> {
         let tally = job.publication.tally(&tables, &made.domains, absent)?;
         let files = tables.files.clone();
         let withholding = made.withholding.as_ref();
-        let mut suppression =
-            withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;
+        let mut suppression = withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;
         suppression.iter_mut().for_each(|step| job.publication.advise(step));
         let references =
             References { population: made.population.as_ref(), original: made.original.as_ref() };

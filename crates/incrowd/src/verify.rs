@@ -122,16 +122,16 @@ pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
         })
         .collect();
     let digest = tables.digest().to_owned();
-    let digest_matches = case.manifest.as_ref().map(|manifest| {
-        manifest.digest == digest && files.iter().all(|file| file.matches != Some(false))
-    });
+    let digest_matches = case
+        .manifest
+        .as_ref()
+        .map(|manifest| manifest.digest == digest && files.iter().all(|file| file.matches != Some(false)));
     let population = case.judging.population.as_ref().filter(|_| need_population(&promises));
     let population = population.map(|p| case.reading.fold_population(&p.paths, progress)).transpose()?;
     // Without the original a promise about outliers is refused further down, with the reason.
     let original = case.judging.original.as_ref().filter(|_| outliers);
-    let original = original.map(|original| {
-        case.reading.encode_original(case.reading.fold_original(original, progress)?)
-    });
+    let original = original
+        .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
     let from_original = case.publication.compare_with_original(&case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };

@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -16,7 +16,10 @@ pub(super) const CARD: Card = Card {
             risk is that category's share of the group.",
     limits: "The order of categories is what the job says it is. Certainty that a person is not in the most sensitive category \
              is not counted as harm.",
-    needs: "the release with a sensitive column that has categories",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive, Need::Categories],
+    uses: &[],
+    needs_text: "the release with a sensitive column that has categories",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

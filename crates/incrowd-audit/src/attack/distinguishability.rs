@@ -22,11 +22,11 @@ use incrowd_core::{Code, Dataset, Param, ParamKind, Progress, Region, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::projections::{self, Projected, Projections};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 use crate::original::Original;
 
-const NEEDS: &str = "the original table (--original) and what an outlier is: a release made under plain-k-anonymity says it in its \
-                     manifest, else --outliers p=0.8,d=0.85";
+const NEEDS: &str = "the original table (`original`) and what an outlier is: a release made under plain-k-anonymity says it in its \
+                     manifest, else `outliers` (p=0.8,d=0.85)";
 
 const THRESHOLD: Param = Param {
     name: "threshold",
@@ -46,7 +46,10 @@ pub(super) const CARD: Card = Card {
              can be proved and the mode `candidate` the truth. Where nothing can be proved the paper calls the risk 0, which says \
              nothing about an adversary who knows that somebody took part: see outlier-values. The findings count outliers, so \
              they are not for publication.",
-    needs: NEEDS,
+    subject: Subject::People,
+    needs: &[Need::Original, Need::Outliers],
+    uses: &[],
+    needs_text: NEEDS,
     params: &[THRESHOLD],
     limit: Quantity::Worst,
     run: |scene, threshold, progress| run(scene, threshold, progress, Leak::Proved),
@@ -62,7 +65,10 @@ pub(super) const CONDITIONAL: Card = Card {
             together, that person stands out.",
     limits: "It takes the values as equally likely. The findings count outliers, so they are not for publication. The parameter \
              outlier_diversity of plain-k-anonymity bounds it.",
-    needs: NEEDS,
+    subject: Subject::People,
+    needs: &[Need::Original, Need::Outliers],
+    uses: &[],
+    needs_text: NEEDS,
     params: &[THRESHOLD],
     limit: Quantity::Worst,
     run: |scene, threshold, progress| run(scene, threshold, progress, Leak::Conditional),

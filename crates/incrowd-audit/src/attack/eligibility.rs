@@ -8,7 +8,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 use crate::eligibility::{Posterior, Prior, posterior, shape_known};
 
 /// The list entry.
@@ -22,8 +22,11 @@ pub(super) const CARD: Card = Card {
              exactly for small tables and sampled beyond, with the standard error told. Somebody to whom labels are not alike, \
              because flu is commoner than gout, knows more than any of this. That a value was dominant tells of \
              each person only that it is likelier.",
-    needs: "a release whose manifest names a suppression, or --suppression, and the size of the table: --original-size, or \
-            --original with the table itself",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive, Need::Suppression, Need::OriginalSize],
+    uses: &[],
+    needs_text: "a release whose manifest names a suppression, or `suppression`, and the size of the table: `original_size`, or \
+                 `original` with the table itself",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -39,7 +42,7 @@ const SEED: u64 = 1;
 
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
     let Some(skewed) = &scene.skewed else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let release = &scene.release;
     let Some(column) = release.sensitive().position(|name| name == skewed.on) else {
@@ -56,7 +59,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         release.values[column].totals(texts.len()).into_iter().filter(|&count| count > 0).collect();
     let (published, l) = (counts.iter().sum::<u64>(), skewed.mechanism.l);
     let Some(records) = skewed.records else {
-        return skip("needs the size of the table (--original-size, or --original)".to_owned());
+        return skip("needs the size of the table (`original_size`, or `original`)".to_owned());
     };
     if records < published {
         return skip(format!("a table of {records} records cannot have this release of {published}"));

@@ -12,7 +12,7 @@ use incrowd_core::{Param, ParamKind, Progress, Result};
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
 use super::journalist::join_notes;
 use super::values::union;
-use super::{Card, Scene, Values};
+use super::{Card, Need, Scene, Subject, Values};
 use crate::cover::Join;
 
 /// The list entry.
@@ -23,7 +23,10 @@ pub(super) const CARD: Card = Card {
             have. For each person: how many records could be theirs, and how surely a sensitive value is guessed from them.",
     limits: "It takes the people for participants: the chance is that of somebody who is in the release. Whoever fits no \
              group is safe, and whoever is not in the release may be taken for somebody who is.",
-    needs: "an external table (--external) with at least one of the quasi-identifiers",
+    subject: Subject::People,
+    needs: &[Need::External],
+    uses: &[],
+    needs_text: "an external table (`external`) with at least one of the quasi-identifiers",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -37,7 +40,7 @@ pub(super) const CARD: Card = Card {
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
     let shared = |table| !scene.release.shared(table).is_empty();
     let Some(external) = scene.external.filter(|external| shared(external.table)) else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, class) = scene.release.join(external.table, scene.missing_label())?;
     let names: Vec<&str> = scene.release.sensitive().collect();

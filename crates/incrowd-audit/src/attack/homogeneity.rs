@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -16,7 +16,10 @@ pub(super) const CARD: Card = Card {
             records with that value; at 1 the value is known without finding the record.",
     limits: "A value that most people have anyway is guessed easily without any release; compare with skewness. Values that \
              mean nearly the same count as different (see proximity for numbers).",
-    needs: "the release with a sensitive column",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive],
+    uses: &[],
+    needs_text: "the release with a sensitive column",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -43,7 +46,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         answer = answer.and(Answer::one(finding));
     }
     if answer.findings.is_empty() {
-        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (--sensitive)"));
+        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (`sensitive`)"));
     }
     Ok(answer)
 }

@@ -18,7 +18,7 @@ use hashbrown::HashMap;
 use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
-use super::{Card, Published, Scene, Values};
+use super::{Card, Need, Published, Scene, Subject, Values};
 use crate::cover::{Join, On};
 
 /// The list entry.
@@ -30,7 +30,10 @@ pub(super) const CARD: Card = Card {
             1/threshold values although each release alone leaves more.",
     limits: "It looks at sets of values, not at how often they occur. Without a table of people to look for it reports the \
              worst case over all pairs of groups that could share a person.",
-    needs: "a second release (--second) that has a sensitive column and a quasi-identifier in common with the first",
+    subject: Subject::People,
+    needs: &[Need::Second, Need::Sensitive],
+    uses: &[Need::Population, Need::External],
+    needs_text: "a second release (`second`) that has a sensitive column and a quasi-identifier in common with the first",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -43,7 +46,7 @@ pub(super) const CARD: Card = Card {
 
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
     let Some(second) = &scene.second else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let first = &scene.release;
     let fits = |table: &&Folded| !first.shared(table).is_empty() && !second.shared(table).is_empty();
@@ -53,7 +56,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
     let on: Vec<On<'_>> =
         first.shared(second.table).into_iter().filter(|on| on.table < second.quasi.len()).collect();
     if common.is_empty() || (on.is_empty() && targets.is_none()) {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     }
     let mut answer = Answer::default();
     for name in common {
@@ -219,7 +222,7 @@ impl<'a> Both<'a> {
         let unseen = (0..seen.len()).filter(|&group| !seen[group]);
         count.apart += unseen.map(|group| first.groups.records[group]).sum::<u64>();
         let mut finding = count.finding(threshold, "records");
-        finding.notes.push("targets: every record of the release, at worst; give --external or --population to look for people".to_owned());
+        finding.notes.push("targets: every record of the release, at worst; give `external` or `population` to look for people".to_owned());
         finding.by_group = by_group;
         Ok(finding)
     }

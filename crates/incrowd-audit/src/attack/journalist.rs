@@ -11,7 +11,7 @@ use incrowd_core::{Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::prosecutor::{MEASURES, THRESHOLD};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +21,10 @@ pub(super) const CARD: Card = Card {
             record is 1 over the number of people in the population whom its cells fit.",
     limits: "It is only as good as the population table. If that does not contain everyone, the true risk may be lower; if it \
              contains people who cannot be meant, higher. Whoever knows that a person took part is a prosecutor.",
-    needs: "a population table (--population) with at least one of the quasi-identifiers",
+    subject: Subject::People,
+    needs: &[Need::Population],
+    uses: &[],
+    needs_text: "a population table (`population`) with at least one of the quasi-identifiers",
     params: &[THRESHOLD],
     limit: Quantity::Worst,
     run,
@@ -29,7 +32,7 @@ pub(super) const CARD: Card = Card {
 
 fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
     let Some(linked) = linked(scene, progress)? else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let groups = &scene.release.groups;
     let risks = Risks::of_groups(&linked.chances, &groups.records);

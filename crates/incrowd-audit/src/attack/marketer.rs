@@ -11,7 +11,7 @@ use incrowd_core::{Progress, Result};
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::journalist::linked;
 use super::prosecutor::{THRESHOLD, chances};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +21,10 @@ pub(super) const CARD: Card = Card {
             linked rightly: groups over records, or with a population table the average over records of 1 over the people \
             their cells fit.",
     limits: "An average hides who is worst off: one person found for certain among many who are safe hardly shows.",
-    needs: "the release; with a population table (--population) it is joined with that",
+    subject: Subject::People,
+    needs: &[],
+    uses: &[Need::Population],
+    needs_text: "the release; with a population table (`population`) it is joined with that",
     params: &[THRESHOLD],
     limit: Quantity::Average,
     run,

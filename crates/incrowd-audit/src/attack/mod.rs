@@ -54,6 +54,64 @@ pub const ATTACKS: &[&Card] = &[
     &eligibility::CARD,
 ];
 
+/// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// People: who is in the release, and which record is theirs.
+    People,
+    /// Sensitive values: what somebody has whose group is known. It looks at groups of the release and at nothing that tells
+    /// people apart.
+    Values,
+}
+
+/// Something an attack needs, or can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A sensitive column.
+    Sensitive,
+    /// Categories of a sensitive column.
+    Categories,
+    /// A sensitive column of numbers.
+    Numbers,
+    /// Everybody who might be in the release.
+    Population,
+    /// People with names.
+    External,
+    /// A table of people, be it a population or an external table.
+    People,
+    /// Another release about some of the same people.
+    Second,
+    /// The table the release was made from.
+    Original,
+    /// How many records that table had.
+    OriginalSize,
+    /// What an outlier is.
+    Outliers,
+    /// Two tables of a k-join-anonymous release.
+    Joined,
+    /// How records were withheld.
+    Suppression,
+}
+
+impl Need {
+    /// The keys of a request that give it, any of them; none if only the release itself can have it.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            Need::Sensitive | Need::Numbers => &["sensitive"],
+            Need::Categories => &["categories"],
+            Need::Population => &["population"],
+            Need::External => &["external"],
+            Need::People => &["population", "external"],
+            Need::Second => &["second"],
+            Need::Original => &["original"],
+            Need::OriginalSize => &["original_size", "original"],
+            Need::Outliers => &["outliers"],
+            Need::Joined => &[],
+            Need::Suppression => &["suppression"],
+        }
+    }
+}
+
 /// An attack's entry in the list.
 pub struct Card {
     /// The name on the command line and in reports.
@@ -64,8 +122,14 @@ pub struct Card {
     pub about: &'static str,
     /// What the answer does not say.
     pub limits: &'static str,
-    /// What the adversary needs beside the release, in words for people.
-    pub needs: &'static str,
+    /// Whom or what it is about.
+    pub subject: Subject,
+    /// What it cannot do without, beside the release.
+    pub needs: &'static [Need],
+    /// What it makes use of if it is there.
+    pub uses: &'static [Need],
+    /// Both in words for people. A key of a request stands in backticks.
+    pub needs_text: &'static str,
     /// What it can be told; every attack has a `threshold` that says who counts as at risk.
     pub params: &'static [Param],
     /// The quantity a stated limit is about unless it names one.

@@ -8,7 +8,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -18,7 +18,10 @@ pub(super) const CARD: Card = Card {
             that table, the others are in the microdata and not in the table. The risk is their share of the box's rows.",
     limits: "A box that an external person left for another box it also fits hides as many. With another table than the \
              publisher's the difference means less.",
-    needs: "a k-join-anonymous release and the external table (--external)",
+    subject: Subject::People,
+    needs: &[Need::Joined, Need::External],
+    uses: &[],
+    needs_text: "a k-join-anonymous release and the external table (`external`)",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -34,7 +37,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     }
     let Some(external) = scene.external.filter(|e| !scene.release.shared(e.table).is_empty()) else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, class) = scene.release.join(external.table, scene.missing_label())?;
     let covered = join.covered(progress);

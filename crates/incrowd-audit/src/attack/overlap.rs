@@ -9,7 +9,7 @@ use incrowd_core::{Param, ParamKind, Progress, Result};
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::journalist::join_notes;
 use super::values::{Values, union};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -19,7 +19,10 @@ pub(super) const CARD: Card = Card {
             groups' values together; the risk is the share of the most frequent of them.",
     limits: "It takes all records of the fitting groups as equally likely. Whoever knows the algorithm may exclude some groups. \
              People who fit no group are not in the release.",
-    needs: "a table of people with the quasi-identifiers (--population or --external), and a sensitive column",
+    subject: Subject::People,
+    needs: &[Need::People, Need::Sensitive],
+    uses: &[],
+    needs_text: "a table of people with the quasi-identifiers (`population` or `external`), and a sensitive column",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -34,7 +37,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
     let tables = [scene.population(), scene.external.map(|external| external.table)];
     let table = tables.into_iter().flatten().find(|table| !scene.release.shared(table).is_empty());
     let Some(table) = table.filter(|_| scene.release.sensitive().next().is_some()) else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, _) = scene.release.join(table, scene.missing_label())?;
     let names: Vec<&str> = scene.release.sensitive().collect();

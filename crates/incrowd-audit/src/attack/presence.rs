@@ -10,7 +10,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +21,10 @@ pub(super) const CARD: Card = Card {
             table of everybody (--population), else over its published rows, which is at most too high.",
     limits: "Smaller boxes raise it: k-join-anonymity tells more about presence than plain k-anonymity does. Whoever fits no box \
              is certainly absent. It says nothing about what else the adversary knows.",
-    needs: "a k-join-anonymous release; a population table (--population) makes it exact",
+    subject: Subject::People,
+    needs: &[Need::Joined],
+    uses: &[Need::Population],
+    needs_text: "a k-join-anonymous release; a population table (`population`) makes it exact",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Scene};
+use super::{Card, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -16,7 +16,10 @@ pub(super) const CARD: Card = Card {
             records that fit is theirs. The risk is 1 over the size of the person's group.",
     limits: "It is about finding the record, not about what is learned from it: where all records of a group have one \
              sensitive value, finding the record is not even needed (see homogeneity).",
-    needs: "the release",
+    subject: Subject::People,
+    needs: &[],
+    uses: &[],
+    needs_text: "the release",
     params: &[THRESHOLD],
     limit: Quantity::Worst,
     run,

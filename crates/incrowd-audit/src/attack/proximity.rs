@@ -11,7 +11,7 @@ use incrowd_core::number::{looks_numeric, parse_number};
 use incrowd_core::{Kind, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Epsilon, Scene};
+use super::{Card, Epsilon, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +21,10 @@ pub(super) const CARD: Card = Card {
             greatest share of the group's values that lie within epsilon of one guess.",
     limits: "What counts as near is for people to say: without --epsilon it is a twentieth of the range between the first \
              and the last decile. Codes that look like numbers are taken for numbers.",
-    needs: "the release with a numeric sensitive column",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive, Need::Numbers],
+    uses: &[],
+    needs_text: "the release with a numeric sensitive column",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -72,7 +75,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         answer = answer.and(Answer::one(finding));
     }
     if answer == Answer::default() {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     }
     Ok(answer)
 }

@@ -9,7 +9,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -20,7 +20,10 @@ pub(super) const CARD: Card = Card {
     limits: "It knows only the categories it is given. A category most people are in anyway is guessed without any release. In \
              the paper, 3 of 28 tables are said to be vulnerable under (2+, 2), where every group has two categories by \
              definition.",
-    needs: "the release with a sensitive column that has categories",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive, Need::Categories],
+    uses: &[],
+    needs_text: "the release with a sensitive column that has categories",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

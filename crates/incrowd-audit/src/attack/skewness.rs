@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, FACTOR, Finding, Quantity, Risks, ratio};
-use super::{Card, Scene, Values};
+use super::{Card, Need, Scene, Subject, Values};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +21,10 @@ pub(super) const CARD: Card = Card {
             in everybody. The risk is the greatest factor by which the probability of some value rises.",
     limits: "A rare value has a great factor wherever it stands: one of ten people with a disease that one in ten thousand \
              has is a factor of 1,000, and still nine in ten that the person has it not.",
-    needs: "the release with a sensitive column; the prior is taken from a population table (--population) that has it",
+    subject: Subject::Values,
+    needs: &[Need::Sensitive],
+    uses: &[Need::Population],
+    needs_text: "the release with a sensitive column; the prior is taken from a population table (`population`) that has it",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(1.0, 1e12),
@@ -54,7 +57,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         answer = answer.and(Answer::one(finding));
     }
     if answer.findings.is_empty() {
-        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (--sensitive)"));
+        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (`sensitive`)"));
     }
     Ok(answer)
 }

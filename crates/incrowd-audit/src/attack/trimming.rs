@@ -11,7 +11,7 @@ use incrowd_core::number::{parse_date, parse_number};
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Scene};
+use super::{Card, Need, Scene, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -22,7 +22,10 @@ pub(super) const CARD: Card = Card {
             single person on it is exposed.",
     limits: "Exact where boxes do not overlap (mondrian with strict cuts), an upper bound where they do. Columns with a \
              hierarchy have no faces and are left out. A release made with trim = \"off\" exposes nobody that way.",
-    needs: "a k-join-anonymous release made with trim = \"greedy\", and a table of everybody (--population)",
+    subject: Subject::People,
+    needs: &[Need::Joined, Need::Population],
+    uses: &[],
+    needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a table of everybody (`population`)",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -41,7 +44,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         return Ok(Answer::skip(CARD.name, None, "has nothing to say: the release was not trimmed"));
     }
     let Some(population) = scene.population().filter(|p| !scene.release.shared(p).is_empty()) else {
-        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs)));
+        return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, class) = scene.release.join(population, scene.missing_label())?;
     let number =

@@ -8,7 +8,9 @@
 //!
 //! Where we differ: the paper reconstructs by maximum entropy from several marginals, here one table is spread evenly.
 
-use super::{Better, Card};
+use incrowd_core::Better;
+
+use super::{Card, ColumnFigure, Tables};
 
 pub(super) const CARD: Card = Card {
     name: "kl_divergence",
@@ -20,6 +22,13 @@ pub(super) const CARD: Card = Card {
              other. For numbers the records are spread over the values that occur, which a reader does not know, so gaps \
              in a column cost nothing here.",
     better: Better::Lower,
+    usual: true,
+    fits: &[Tables::One],
+    of_column: Some(ColumnFigure {
+        heading: "kl",
+        of: |column| kl_divergence(&column.original, &column.reconstructed),
+    }),
+    measure: None,
 };
 
 /// `Σ p ln (p / q)`; infinite if q is 0 where p is not.

@@ -1,11 +1,13 @@
 //! What a release is still good for: measures that put it beside its original.
 //!
-//! Each measure is one file with a [`Card`]; [`UTILITIES`] lists them. All read a [`Comparison`]. What a reader makes of
+//! Each measure is one file with a [`Card`]; [`UTILITIES`] lists them. All read a [`Comparison`], and each says itself what of
+//! its answer may be published. What a reader makes of
 //! a release is taken to be this: the people of a cell are spread evenly over the leaves the cell covers, independently
 //! in each column. The leaves are those of the domain, because a reader has the hierarchies but not the original; of a
 //! column of numbers they are the values that occur in the original.
 
 mod bins;
+mod card;
 mod classification;
 mod columns;
 mod comparison;
@@ -24,12 +26,13 @@ mod total_variation;
 #[cfg(test)]
 mod twins;
 
+pub use card::{Ask, Card, ColumnFigure, Measure, Measured, Tables};
 pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};
 pub use comparison::{Comparison, Part};
 pub use marginals::{Marginal, Value, marginals};
 pub use non_uniform_entropy::{EntropyLoss, non_uniform_entropy};
-pub use pairs::{PairUtility, pairs};
+pub use pairs::{PairUtility, Pairs, pairs};
 pub use query::{Errors, QueryError, Workload, query_error};
 
 /// Every measure of utility incrowd knows. A new measure is one file and one line here.
@@ -41,29 +44,3 @@ pub const UTILITIES: &[&Card] = &[
     &query::CARD,
     &classification::CARD,
 ];
-
-/// Which end of the scale is the good one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// The original has 0.
-    Lower,
-    /// The original has the most.
-    Higher,
-    /// As near to the original's own figure as can be.
-    Nearer,
-}
-
-/// A measure's entry in the list.
-#[derive(Debug)]
-pub struct Card {
-    /// The name in reports and for `--only`.
-    pub name: &'static str,
-    /// The paper's key in `docs/papers.md`.
-    pub paper: &'static str,
-    /// What it measures and how to read it.
-    pub about: &'static str,
-    /// What it does not say.
-    pub limits: &'static str,
-    /// Which end of the scale is the good one.
-    pub better: Better,
-}

@@ -12,8 +12,11 @@
 //! records, so that 0 is the original and 1 is `*` everywhere. A suppressed record costs `−log₂ p(v)`, as if it were
 //! published as `*`.
 
+use incrowd_core::Better;
+use serde_json::{Value as Json, json};
+
 use super::comparison::{Comparison, Line, within};
-use super::{Better, Card};
+use super::{Card, ColumnFigure, Measured, Tables};
 
 pub(super) const CARD: Card = Card {
     name: "non_uniform_entropy",
@@ -24,6 +27,10 @@ pub(super) const CARD: Card = Card {
     limits: "It knows how common values are, not how near they are to each other: [20, 29] costs as much as ten ages drawn \
              at random that are as common. Each column is looked at by itself.",
     better: Better::Lower,
+    usual: true,
+    fits: &[Tables::One],
+    of_column: Some(ColumnFigure { heading: "entropy", of: |column| of_line(column.line).share() }),
+    measure: Some(|comparison, _, _| Ok(Some(Box::new(non_uniform_entropy(comparison))))),
 };
 
 /// What is unknown about values, in bits summed over records.
@@ -40,6 +47,16 @@ impl EntropyLoss {
     pub fn share(&self) -> f64 {
         // Less than a millionth of a bit per million records is rounding.
         if self.all <= 0.0 || self.bits.abs() <= self.all * 1e-12 { 0.0 } else { self.bits / self.all }
+    }
+}
+
+impl Measured for EntropyLoss {
+    fn score(&self) -> Option<f64> {
+        Some(self.share())
+    }
+
+    fn public_json(&self) -> Json {
+        json!(self.share())
     }
 }
 

@@ -9,11 +9,16 @@
 //! Where we differ: a column of more than 32 leaves is cut into at most 32 bins of consecutive leaves with about equal
 //! numbers of records in the original, the same bins for both tables. V is not corrected for small tables.
 
+use incrowd_core::Better;
+use incrowd_core::text::{Block, number};
+use serde_json::{Value as Json, json};
+
 use super::bins::Bins;
+use super::columns::finite;
 use super::comparison::{Comparison, Group};
 use super::kl_divergence::{kl_divergence, lost};
 use super::total_variation::total_variation;
-use super::{Better, Card};
+use super::{Card, Measured, Tables};
 
 pub(super) const CARD: Card = Card {
     name: "association",
@@ -25,6 +30,10 @@ pub(super) const CARD: Card = Card {
              rare values that get too many of them look like a pattern. Columns of more than 32 values are binned \
              first. V of small tables is too large.",
     better: Better::Nearer,
+    usual: false,
+    fits: &[Tables::One, Tables::Linked],
+    of_column: None,
+    measure: Some(|comparison, _, _| Ok(Some(Box::new(Pairs(pairs(comparison)))))),
 };
 
 /// Two columns together.
@@ -42,6 +51,45 @@ pub struct PairUtility {
     pub total_variation: f64,
     /// How many pairs of values, or of bins, the original has and the reconstruction does not.
     pub lost_pairs: u64,
+}
+
+/// All pairs of columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pairs(pub Vec<PairUtility>);
+
+impl Measured for Pairs {
+    fn public_json(&self) -> Json {
+        let pair = |p: &PairUtility| {
+            json!({
+                "columns": [p.columns.0, p.columns.1],
+                "cramers_v": { "original": p.original, "reconstructed": p.reconstructed },
+                "kl_divergence": p.kl_divergence,
+                "total_variation": p.total_variation,
+            })
+        };
+        self.0.iter().map(pair).collect()
+    }
+
+    fn private_json(&self) -> Option<(&'static str, Json)> {
+        let lost = |p: &PairUtility| json!({ "columns": [p.columns.0, p.columns.1], "lost": p.lost_pairs });
+        Some(("lost_pairs", self.0.iter().map(lost).collect()))
+    }
+
+    fn public_text(&self) -> Vec<Block> {
+        let head = ["columns", "V before", "V after", "kl", "tv"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(self.0.iter().map(|p| {
+            vec![
+                format!("{} × {}", p.columns.0, p.columns.1),
+                number(p.original),
+                number(p.reconstructed),
+                finite(p.kl_divergence),
+                number(p.total_variation),
+            ]
+        }));
+        let title = "pairs of columns (more than 32 values are put into at most 32 bins)";
+        vec![Block::line(""), Block::line(title), Block::Table(rows)]
+    }
 }
 
 /// Every pair of columns, in their order.

@@ -3,7 +3,9 @@
 //! Paper: `levin2009`, the definition of total variation distance: with p the original's distribution and q the
 //! reconstructed one, `½ Σ |p − q|`.
 
-use super::{Better, Card};
+use incrowd_core::Better;
+
+use super::{Card, ColumnFigure, Tables};
 
 pub(super) const CARD: Card = Card {
     name: "total_variation",
@@ -14,6 +16,13 @@ pub(super) const CARD: Card = Card {
     limits: "Every wrong value counts alike, near or far. It says how well a distribution is kept, not how well a person is \
              described.",
     better: Better::Lower,
+    usual: true,
+    fits: &[Tables::One],
+    of_column: Some(ColumnFigure {
+        heading: "tv",
+        of: |column| total_variation(&column.original, &column.reconstructed),
+    }),
+    measure: None,
 };
 
 /// `½ Σ |p − q|`.

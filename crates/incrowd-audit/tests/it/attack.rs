@@ -366,7 +366,11 @@ proptest! {
 fn every_attack_says_what_it_is_about_and_what_it_needs() {
     assert_eq!(NAMES, COLUMNS[..4]);
     for card in ATTACKS {
-        assert!(!card.about.is_empty() && !card.limits.is_empty() && !card.needs.is_empty(), "{}", card.name);
+        assert!(
+            !card.about.is_empty() && !card.limits.is_empty() && !card.needs_text.is_empty(),
+            "{}",
+            card.name
+        );
         assert!(card.threshold(None).is_ok() && card.threshold(Some(-1.0)).is_err(), "{}", card.name);
     }
     assert!(Card::find("prosecuter").unwrap_err().advice().unwrap().contains("prosecutor"));

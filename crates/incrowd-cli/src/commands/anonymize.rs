@@ -3,11 +3,10 @@
 use std::process::ExitCode;
 
 use incrowd::Report;
-use incrowd::recode::Found;
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, groups, number, say, thousands};
+use crate::print::{OutputMode, groups, number, print_blocks, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -23,7 +22,7 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
         mode.print_json(&report.to_json());
     } else {
         let path = file.job.output.as_ref().map(|output| output.path.display().to_string());
-        let found = !matches!(report.found, Found::Nothing);
+        let found = report.algorithm_report.is_some();
         let private = found || report.joined.is_some() || report.suppression.is_some();
         if private {
             say!("may be published\n");
@@ -32,12 +31,8 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
         if private {
             say!("\nfor the data owner only\n");
         }
-        match &report.found {
-            Found::Nothing => {}
-            Found::Search(search) => super::search_print::print(&report, search),
-            Found::Trials(trials) => super::trials_print::print(trials),
-            Found::Expansion(expansion) => super::expansion_print::print(&report, expansion),
-            Found::Ascent(ascent) => super::ascent_print::print(ascent),
+        if let Some(algorithm) = &report.algorithm_report {
+            print_blocks(&algorithm.to_text(report.outcome()));
         }
         if found && report.suppression.is_some() {
             say!("");

@@ -7,7 +7,7 @@ use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Li
 use crate::args::AttackArgs;
 use crate::failure::Failure;
 use crate::flags;
-use crate::print::{OutputMode, groups, number, say, table, thousands};
+use crate::print::{OutputMode, groups, number, say, table, thousands, with_flags};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -102,7 +102,7 @@ fn print(report: &AttackReport, path: &str) {
     section(&public);
     for skipped in &report.skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
-        say!("not run  {}{column}: {}", skipped.attack, skipped.why);
+        say!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
     }
     print_limits(report.of(false));
     let private: Vec<&Attacked> = report.of(true).collect();

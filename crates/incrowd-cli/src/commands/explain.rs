@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
+use incrowd::core::Better;
 use incrowd::metric::METRICS;
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
-use incrowd::utility::{Better, UTILITIES};
+use incrowd::utility::UTILITIES;
 use incrowd::{ATTACKS, Error, Param, ParamKind};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say};
+use crate::print::{OutputMode, say, with_flags};
 
 /// One entry of any list.
 struct Entry {
@@ -19,11 +20,14 @@ struct Entry {
     name: &'static str,
     about: &'static str,
     limits: Option<&'static str>,
+    /// Keys in backticks.
     needs: Option<&'static str>,
     paper: &'static str,
     params: &'static [Param],
-    /// Which end of its scale is the good one, if it is a measure that says so.
+    /// Which end of its scale is the good one, if it is a measure.
     better: Option<Better>,
+    /// What makes the same table give the same release again, if it does not anyway.
+    repeatable: &'static [(&'static str, &'static str)],
 }
 
 fn entries() -> Vec<Entry> {
@@ -36,6 +40,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let algorithms = ALGORITHMS.iter().map(|c| Entry {
         kind: "algorithm",
@@ -46,6 +51,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: c.repeatable,
     });
     let metrics = METRICS.iter().map(|c| Entry {
         kind: "metric",
@@ -55,17 +61,19 @@ fn entries() -> Vec<Entry> {
         needs: None,
         paper: c.paper,
         params: &[],
-        better: None,
+        better: Some(c.better),
+        repeatable: &[],
     });
     let attacks = ATTACKS.iter().map(|c| Entry {
         kind: "attack",
         name: c.name,
         about: c.about,
         limits: Some(c.limits),
-        needs: Some(c.needs),
+        needs: Some(c.needs_text),
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let utilities = UTILITIES.iter().map(|c| Entry {
         kind: "utility",
@@ -76,6 +84,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: Some(c.better),
+        repeatable: &[],
     });
     let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
         kind: "estimator",
@@ -86,26 +95,18 @@ fn entries() -> Vec<Entry> {
         paper: e.paper,
         params: &[],
         better: None,
+        repeatable: &[],
     });
     let joins = incrowd::recode::join::CARDS.iter().map(|c| Entry {
         kind: "joining",
         name: c.name,
         about: c.about,
         limits: Some(c.limits),
-        needs: Some("an external table (--external) with the identifier and all quasi-identifiers"),
+        needs: Some("an external table (`external`) with the identifier and all quasi-identifiers"),
         paper: c.paper,
         params: &[],
         better: None,
-    });
-    let anatomy = [&incrowd::recode::anatomy::CARD].into_iter().map(|c| Entry {
-        kind: "algorithm",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: c.params,
-        better: None,
+        repeatable: &[],
     });
     let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
         kind: "suppression",
@@ -116,6 +117,7 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: c.params,
         better: None,
+        repeatable: &[],
     });
     let choice = [&incrowd::CHOICE].into_iter().map(|c| Entry {
         kind: "choice",
@@ -126,10 +128,10 @@ fn entries() -> Vec<Entry> {
         paper: c.paper,
         params: &[],
         better: None,
+        repeatable: &[],
     });
     models
         .chain(algorithms)
-        .chain(anatomy)
         .chain(suppressions)
         .chain(metrics)
         .chain(utilities)
@@ -169,14 +171,6 @@ fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
-fn which(better: Better) -> &'static str {
-    match better {
-        Better::Lower => "lower",
-        Better::Higher => "higher",
-        Better::Nearer => "nearer to the original",
-    }
-}
-
 fn takes(kind: ParamKind) -> String {
     match kind {
         ParamKind::Count(least) => format!("a whole number from {least}"),
@@ -196,10 +190,10 @@ fn print(entry: &Entry) {
         say!("\nLimits. {}", wrapped(limits));
     }
     if let Some(needs) = entry.needs {
-        say!("\nNeeds. {}", wrapped(needs));
+        say!("\nNeeds. {}", wrapped(&with_flags(needs)));
     }
     if let Some(better) = entry.better {
-        say!("\nBetter: {}", which(better));
+        say!("\nBetter: {}", better.words());
     }
     if !entry.params.is_empty() {
         say!("\nParameters");
@@ -211,6 +205,9 @@ fn print(entry: &Entry) {
             };
             say!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
         }
+    }
+    for (name, word) in entry.repeatable {
+        say!("\nThe same table gives the same release again with {name} = {word}.");
     }
     say!("\nPaper: {} (docs/papers.md)", entry.paper);
 }
@@ -241,9 +238,10 @@ fn to_json(entry: &Entry) -> Value {
         "kind": entry.kind,
         "about": entry.about,
         "limits": entry.limits,
-        "needs": entry.needs,
-        "better": entry.better.map(which),
+        "needs": entry.needs.map(with_flags),
+        "better": entry.better.map(Better::words),
         "paper": entry.paper,
+        "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
 }

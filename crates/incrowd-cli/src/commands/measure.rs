@@ -6,9 +6,8 @@ use incrowd::utility::Workload;
 use incrowd::{Ask, Measurement};
 
 use crate::args::{MeasureArgs, UtilityArgs};
-use crate::commands::measure_print::{owner, published};
 use crate::failure::Failure;
-use crate::print::{OutputMode, number, say, table, thousands};
+use crate::print::{OutputMode, number, print_blocks, say, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -27,8 +26,12 @@ pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Fail
     }
     summary(&measured, &ask);
     if let Some(utility) = &measured.utility {
-        published(utility);
-        owner(utility);
+        print_blocks(&utility.public_text());
+        let private = utility.private_text();
+        if !private.is_empty() {
+            say!("\nfor the data owner only");
+            print_blocks(&private);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -56,8 +59,7 @@ fn summary(measured: &Measurement, ask: &Ask) {
             rows.push(vec![name.replace('_', " "), number(value)]);
         }
     }
-    if let Some(entropy) = measured.utility.as_ref().and_then(|utility| utility.entropy) {
-        rows.push(vec!["non uniform entropy".into(), number(entropy.share())]);
-    }
+    let scores = measured.utility.iter().flat_map(|utility| utility.scores());
+    rows.extend(scores.map(|(card, value)| vec![card.name.replace('_', " "), number(value)]));
     say!("{}", table(rows));
 }

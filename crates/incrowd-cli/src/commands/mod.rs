@@ -1,22 +1,17 @@
 //! One file per command.
 
 pub(crate) mod anonymize;
-mod ascent_print;
 pub(crate) mod attack;
 pub(crate) mod batches;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
-pub(crate) mod expansion_print;
 pub(crate) mod explain;
 pub(crate) mod hierarchy;
 pub(crate) mod init;
 mod join_print;
 pub(crate) mod measure;
-pub(crate) mod measure_print;
 pub(crate) mod profile;
 pub(crate) mod report;
-mod search_print;
 mod suppression_print;
-mod trials_print;
 pub(crate) mod verify;

@@ -94,7 +94,7 @@ fn print_outliers(found: &OutlierProfile) {
         None => format!("far from {} of the records by more than {}", percent(found.p), found.d),
     };
     say!("\noutliers by {} and {} ({what})", found.column, found.attributes.join(", "));
-    say!(" {} records: {}", thousands(found.records), super::expansion_print::outliers(forced));
+    say!(" {} records: {}", thousands(found.records), incrowd::recode::expansion::forced_in_words(forced));
     say!(
         " at least {} would have to be left out of a plain release{}",
         thousands(forced.removals()),

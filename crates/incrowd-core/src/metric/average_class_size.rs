@@ -2,13 +2,14 @@
 //!
 //! Paper: `lefevre2006`, there divided by k; the report gives the plain average, which needs no k.
 
-use super::Card;
+use super::{Better, Card};
 
 pub(super) const CARD: Card = Card {
     name: "average_class_size",
     paper: "lefevre2006",
     about: "Published records per group. With k-anonymity it is at least k; the closer to k, the less was merged \
             needlessly.",
+    better: Better::Lower,
     measure: |tally| {
         if tally.group_sizes.is_empty() {
             0.0

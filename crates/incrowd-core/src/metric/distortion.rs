@@ -10,13 +10,14 @@
 //! Where we differ: a suppressed record counts as roots. In a column without a hierarchy everything but the value itself, be
 //! it a range, a set or `*`, is one step above it.
 
-use super::{Card, Tally};
+use super::{Better, Card, Tally};
 
 pub(super) const CARD: Card = Card {
     name: "distortion",
     paper: "sun2008",
     about: "Distortion ratio: the steps that cells were raised in their hierarchies, as a share of all steps to the roots. 0 is \
             the original, 1 says nothing any more. It counts steps, however much or little a step tells.",
+    better: Better::Lower,
     measure: ratio,
 };
 

@@ -5,7 +5,7 @@
 //!
 //! Where we differ: the paper calls the value "always below 1", which holds per column only; the report prints both.
 
-use super::Card;
+use super::{Better, Card};
 
 pub(super) const CARD: Card = Card {
     name: "information_loss",
@@ -13,6 +13,7 @@ pub(super) const CARD: Card = Card {
     about: "Generalized information loss, summed over the quasi-identifiers of a record and averaged over records: from \
             0 to the number of quasi-identifiers. For whole numbers an interval counts its values, so even an \
             untouched number costs a little.",
+    better: Better::Lower,
     measure: |tally| {
         let records = tally.published + tally.suppressed;
         let columns = tally.columns.len() as f64;

@@ -11,6 +11,8 @@ mod information_loss;
 mod ncp;
 mod weighted_ncp;
 
+use crate::card::Better;
+
 /// Every metric incrowd knows. A new metric is one file and one line here.
 pub const METRICS: &[&Card] = &[
     &ncp::CARD,
@@ -30,6 +32,8 @@ pub struct Card {
     pub paper: &'static str,
     /// What it measures and how to read it.
     pub about: &'static str,
+    /// Which end of its scale is the good one.
+    pub better: Better,
     /// Computes it.
     pub measure: fn(&Tally) -> f64,
 }

@@ -5,13 +5,14 @@
 //!
 //! Where we differ: a set costs its share of the distinct values, and a suppressed record costs 1 in every column.
 
-use super::{Card, Tally};
+use super::{Better, Card, Tally};
 
 pub(super) const CARD: Card = Card {
     name: "ncp",
     paper: "xu2006",
     about: "Normalized certainty penalty: how much of each column's range a published cell leaves open, averaged over \
             all cells. 0 is the original table, 1 says nothing any more.",
+    better: Better::Lower,
     measure: rate,
 };
 

@@ -3,13 +3,14 @@
 //! Paper: `liu-itri`, section II.A, after `xu2006`. The penalties of a column count as often as its weight says, and the sum
 //! is divided by the weights. With equal weights it is the plain penalty.
 
-use super::{Card, Tally};
+use super::{Better, Card, Tally};
 
 pub(super) const CARD: Card = Card {
     name: "weighted_ncp",
     paper: "liu-itri",
     about: "Normalized certainty penalty where a column counts as much as the `weight` the job gives it, 1 if it gives none. \
             0 is the original table, 1 says nothing any more. Without weights it equals `ncp`.",
+    better: Better::Lower,
     measure: rate,
 };
 

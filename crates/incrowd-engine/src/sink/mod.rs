@@ -43,9 +43,7 @@ impl Renderer {
     /// For the format of a file with these columns; only typed formats use the types.
     pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
         match format {
-            Format::Csv(_) => {
-                Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target) }
-            }
+            Format::Csv(_) => Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target) },
             Format::Parquet | Format::Arrow => Renderer::Typed(arrow::schema(columns)),
         }
     }

@@ -21,9 +21,14 @@ const BATCH: usize = 1 << 15;
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
     Parquet(ArrowReaderMetadata),
-    Arrow { batches: usize },
+    Arrow {
+        batches: usize,
+    },
     /// An Arrow file whose bytes are in memory.
-    Bytes { bytes: Arc<[u8]>, batches: usize },
+    Bytes {
+        bytes: Arc<[u8]>,
+        batches: usize,
+    },
     /// A table in memory.
     Batches(Batches),
 }
@@ -83,15 +88,17 @@ pub(super) fn open_bytes(part: &Part, bytes: &Arc<[u8]>) -> Result<(Typed, Vec<C
 
 /// The columns of a schema.
 pub(super) fn columns(schema: &SchemaRef) -> Vec<Column> {
-    let column =
-        |f: &Arc<arrow_schema::Field>| Column { name: f.name().clone(), data_type: Some(f.data_type().clone()) };
+    let column = |f: &Arc<arrow_schema::Field>| Column {
+        name: f.name().clone(),
+        data_type: Some(f.data_type().clone()),
+    };
     schema.fields().iter().map(column).collect()
 }
 
 /// The record batch at a position of an Arrow file, only the columns `kept`.
 fn batch_at<R: Read + Seek>(part: &Part, from: R, section: usize, kept: &[usize]) -> Result<RecordBatch> {
-    let mut reader = arrow_ipc::reader::FileReader::try_new(from, Some(kept.to_vec()))
-        .map_err(|e| damaged(part, e))?;
+    let mut reader =
+        arrow_ipc::reader::FileReader::try_new(from, Some(kept.to_vec())).map_err(|e| damaged(part, e))?;
     reader.set_index(section).map_err(|e| damaged(part, e))?;
     let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
     batch.map_err(|e| damaged(part, e))

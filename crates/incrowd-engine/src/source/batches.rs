@@ -36,9 +36,13 @@ impl Batches {
     /// A table of these batches, all of which must have the schema. `name` is what messages call it.
     pub fn new(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Batches> {
         if let Some(odd) = batches.iter().position(|batch| batch.schema() != schema) {
-            return Err(Error::input(format!("batch {} of `{name}` has another schema than the table", odd + 1)));
+            return Err(Error::input(format!(
+                "batch {} of `{name}` has another schema than the table",
+                odd + 1
+            )));
         }
-        let starts = |(i, batch): (usize, &RecordBatch)| (0..batch.num_rows()).step_by(SLICE).map(move |at| (i, at));
+        let starts =
+            |(i, batch): (usize, &RecordBatch)| (0..batch.num_rows()).step_by(SLICE).map(move |at| (i, at));
         let slices = batches.iter().enumerate().flat_map(starts).collect();
         Ok(Batches { name: name.to_owned(), schema, batches: Arc::new(batches), slices: Arc::new(slices) })
     }

@@ -122,8 +122,7 @@ fn unclaimed() -> Error {
 impl Store for MemoryStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
         let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let table =
-            |path| Table { name: name(path), under_way: Buffer::default(), staged: Mutex::new(None) };
+        let table = |path| Table { name: name(path), under_way: Buffer::default(), staged: Mutex::new(None) };
         *self.tables() = places.tables.iter().map(table).collect();
         Ok(())
     }

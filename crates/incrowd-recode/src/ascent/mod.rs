@@ -23,7 +23,7 @@ use incrowd_core::{
     Code, Dataset, Domain, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId,
 };
 
-use crate::{Algorithm, Card, Found, Recoding};
+use crate::{Algorithm, Card, Recoding};
 use climb::{Climbed, Judge};
 use group::Group;
 use improve::{Moved, Patience};
@@ -65,6 +65,7 @@ pub const CARD: Card = Card {
                     the machine",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(Ascent::new(params))),
 };
 
@@ -172,7 +173,7 @@ impl Algorithm for Ascent {
             Effort::Best => true,
         };
         report.bound = if worth { self.least_loss(data, models, progress) } else { None };
-        Ok(Recoding { found: Found::Ascent(report), ..Recoding::new(partition) })
+        Ok(Recoding::new(partition).reporting(report))
     }
 }
 

@@ -1,6 +1,10 @@
 //! What was reached, and what cannot be gone below.
 
+use incrowd_core::text::{Block, groups, thousands};
+use serde_json::{Value as Json, json};
+
 use super::{Effort, Metric};
+use crate::{AlgorithmReport, Outcome};
 
 /// How an ascent went. Losses are the mean over all published cells.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,4 +29,56 @@ pub struct AscentReport {
     pub out_of_time: bool,
     /// No release that keeps the promises and suppresses nobody has less; nothing if it was not computed.
     pub bound: Option<f64>,
+}
+
+impl AlgorithmReport for AscentReport {
+    fn name(&self) -> &'static str {
+        "ascent"
+    }
+
+    /// A bound tells about records nobody else resembles, so it is not for the public.
+    fn to_json(&self) -> Json {
+        json!({
+            "metric": self.metric.name(),
+            "effort": self.effort.name(),
+            "combinations": self.combinations,
+            "groups_at_first": self.groups_at_first,
+            "without_company": self.without_company,
+            "loss_before_moving": self.climbed,
+            "loss": self.reached,
+            "rounds": self.rounds,
+            "out_of_time": self.out_of_time,
+            "no_release_below": self.bound,
+        })
+    }
+
+    fn to_text(&self, _: Outcome) -> Vec<Block> {
+        let metric = if self.metric == Metric::Ncp { "NCP" } else { "information loss" };
+        let alone = match self.without_company {
+            0 => "nobody without company".to_owned(),
+            1 => "1 record without company placed with others".to_owned(),
+            n => format!("{} records without company placed with others", thousands(n)),
+        };
+        let mut text = vec![Block::line(format!(
+            "climbing {} combinations of levels: {}, {alone}; {metric} {:.4}",
+            thousands(self.combinations),
+            groups(self.groups_at_first),
+            self.climbed
+        ))];
+        if self.rounds > 0 {
+            let s = if self.rounds == 1 { "" } else { "s" };
+            let time = if self.out_of_time { ", then the time was up" } else { "" };
+            let rounds = thousands(self.rounds);
+            text.push(Block::line(format!("moving   {rounds} round{s}{time}: {metric} {:.4}", self.reached)));
+        }
+        text.push(Block::line(match self.bound {
+            Some(bound) => format!(
+                "bound    no release that keeps the promises and suppresses nobody has less than {bound:.4}; the least \
+                 possible is between that and {:.4}",
+                self.reached
+            ),
+            None => "bound    not computed: too much work beside the rest (effort = \"best\" takes the time)".to_owned(),
+        }));
+        text
+    }
 }

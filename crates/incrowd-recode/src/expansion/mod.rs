@@ -21,7 +21,7 @@ mod pool;
 mod report;
 mod residue;
 
-pub use report::ExpansionReport;
+pub use report::{ExpansionReport, forced_in_words, forced_json};
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ use incrowd_core::{
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::{Algorithm, Card, Found, Recoding};
+use crate::{Algorithm, Card, Recoding};
 use group::{Group, Judge};
 use grow::{Grown, Growth};
 use pool::Pool;
@@ -69,6 +69,7 @@ pub const EXPC: Card = Card {
              so: growing a group can make it worse, and merging everything usually fails, after which the row is left out. \
              Prefer expc-plus, which is faster and loses less. Slow on large tables.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
+    repeatable: &[("seeds", "sorted")],
     make: |params| Expansion::make(&EXPC, Way::ExpC, params),
 };
 
@@ -82,6 +83,7 @@ pub const EXPC_PLUS: Card = Card {
     limits: "Greedy. With plain-k-anonymity many records may have to be left out whatever is done; the report says how many at \
              least. Somebody who knows that groups stop growing once they hold learns a little from their size.",
     params: &[DELTA, SEEDS],
+    repeatable: &[("seeds", "sorted")],
     make: |params| Expansion::make(&EXPC_PLUS, Way::ExpCPlus, params),
 };
 
@@ -92,6 +94,7 @@ pub const GNOF: Card = Card {
     about: "Finds the local outliers, grows groups of the other rows as expc does, and lets outliers join groups at the end.",
     limits: "As expc. Meant for comparison.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
+    repeatable: &[("seeds", "sorted")],
     make: |params| Expansion::make(&GNOF, Way::Gnof, params),
 };
 
@@ -102,6 +105,7 @@ pub const GOF: Card = Card {
     about: "Finds the local outliers, grows a group of other rows around each of them, then goes on as expc does.",
     limits: "As expc. Meant for comparison.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
+    repeatable: &[("seeds", "sorted")],
     make: |params| Expansion::make(&GOF, Way::Gof, params),
 };
 
@@ -113,6 +117,7 @@ pub const REMOVE: Card = Card {
     limits: "The release says nothing about unusual people, and removing them does not make the rest plain: corners may be \
              outliers though nobody is. Without a model that knows outliers it is expc.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
+    repeatable: &[("seeds", "sorted")],
     make: |params| Expansion::make(&REMOVE, Way::Remove, params),
 };
 
@@ -241,7 +246,7 @@ impl Algorithm for Expansion {
             expansions: run.expansions,
             looked: judge.outliers().iter().map(|outliers| outliers.looked()).sum(),
         };
-        Ok(Recoding { found: Found::Expansion(report), ..Recoding::new(collect(data, &groups)?) })
+        Ok(Recoding::new(collect(data, &groups)?).reporting(report))
     }
 }
 

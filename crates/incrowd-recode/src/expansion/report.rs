@@ -1,6 +1,10 @@
 //! What an expansion did, for the data owner: counts of outliers and removals describe people who were left out.
 
 use incrowd_core::outlier::Forced;
+use incrowd_core::text::{Block, thousands};
+use serde_json::{Value as Json, json};
+
+use crate::{AlgorithmReport, Outcome};
 
 /// How a release by expansion came about, in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,4 +33,79 @@ pub struct ExpansionReport {
     pub expansions: u64,
     /// How many boxes and corners were looked at.
     pub looked: u64,
+}
+
+impl AlgorithmReport for ExpansionReport {
+    fn name(&self) -> &'static str {
+        "expansion"
+    }
+
+    fn to_json(&self) -> Json {
+        json!({
+            "algorithm": self.algorithm,
+            "outliers": self.forced.as_ref().map(forced_json),
+            "residues": self.residues,
+            "residues_at_a_dead_corner": self.dead_ends,
+            "grown": { "groups": self.grown_groups, "records": self.grown_records },
+            "removed": {
+                "global_outliers": self.removed_global,
+                "local_outliers": self.removed_local,
+                "residues": self.removed_residues,
+            },
+            "groups": self.groups,
+            "expansions": self.expansions,
+            "corners_looked_at": self.looked,
+        })
+    }
+
+    fn to_text(&self, outcome: Outcome) -> Vec<Block> {
+        let mut text = Vec::new();
+        if let Some(forced) = &self.forced {
+            text.push(Block::line(format!("outliers {}", forced_in_words(forced))));
+            text.push(Block::line(format!(
+                "before   at least {} of {} records have to be left out, whatever the algorithm{}",
+                thousands(forced.removals()),
+                thousands(outcome.records),
+                if forced.settled { "" } else { " (a bound: not every outlier was settled)" }
+            )));
+        }
+        text.push(Block::line(format!(
+            "growing  {} groups by {} expansions; {} records grew into none at first, {} of them for a dead corner; {} boxes \
+             and corners looked at",
+            thousands(self.grown_groups),
+            thousands(self.expansions),
+            thousands(self.residues),
+            thousands(self.dead_ends),
+            thousands(self.looked)
+        )));
+        text.push(Block::line(format!(
+            "after    {} records left out: {} global outliers, {} local outliers before growing, {} that fit into no group",
+            thousands(self.removed_global + self.removed_local + self.removed_residues),
+            thousands(self.removed_global),
+            thousands(self.removed_local),
+            thousands(self.removed_residues)
+        )));
+        text
+    }
+}
+
+/// Outliers, and how many of them no algorithm can keep, as JSON.
+pub fn forced_json(forced: &Forced) -> Json {
+    json!({
+        "global": forced.outliers.global,
+        "local": forced.outliers.local,
+        "local_that_may_fit": forced.may_fit,
+        "removals_at_least": forced.removals(),
+        "settled": forced.settled,
+    })
+}
+
+/// How many outliers there are, in words.
+pub fn forced_in_words(forced: &Forced) -> String {
+    format!(
+        "{} global, {} local, {} of which may fit into a plain group",
+        thousands(forced.outliers.global),
+        thousands(forced.outliers.local),
+        thousands(forced.may_fit)
+    )
 }

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span};
 
-use crate::{Algorithm, Card, Found, Recoding};
+use crate::{Algorithm, Card, Recoding};
 use check::{Checker, Outcome};
 use key::{Field, Key};
 use ladder::Ladder;
@@ -70,6 +70,7 @@ pub const CARD: Card = Card {
             about: "what is to be least; non-uniform-entropy charges nothing for suppression, all others do",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(FullDomain::new(params)?)),
 };
 
@@ -219,7 +220,7 @@ impl FullDomain {
             best: found(best)?,
         };
         let partition = partition(data, checker, &lattice.vector(best))?;
-        Ok(Recoding { found: Found::Search(report), ..Recoding::new(partition) })
+        Ok(Recoding::new(partition).reporting(report))
     }
 }
 

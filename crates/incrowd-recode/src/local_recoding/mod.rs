@@ -31,6 +31,7 @@ pub const CARD: Card = Card {
     limits: "Greedy, and slower than mondrian. Records left behind at a node tell somebody who knows the algorithm that \
              their child was too small or too uniform. The same value at different levels makes analysis harder.",
     params: &[],
+    repeatable: &[],
     make: |_| Ok(Box::new(LocalRecoding)),
 };
 

@@ -66,6 +66,7 @@ pub const CARD: Card = Card {
             about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; those not named come last",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(Mondrian::new(params)?)),
 };
 

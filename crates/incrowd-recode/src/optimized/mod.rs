@@ -24,7 +24,7 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Domain, Param, ParamKind, Params, Partition, Progress, Result};
 
 use crate::mondrian::{Mondrian, Undersized};
-use crate::{Algorithm, Card, Found, Recoding};
+use crate::{Algorithm, Card, Recoding};
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -83,6 +83,7 @@ pub const CARD: Card = Card {
             about: "afterwards every column in regular intervals gets one width, the one that costs least; what is wider becomes *",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(Optimized::new(params)?)),
 };
 
@@ -210,7 +211,7 @@ impl Algorithm for Optimized {
             true => Some(single_width::merge(data, &partition, &mut report)?),
             false => None,
         };
-        Ok(Recoding { found: Found::Trials(report), domains, ..Recoding::new(partition) })
+        Ok(Recoding { domains, ..Recoding::new(partition).reporting(report) })
     }
 }
 

@@ -56,6 +56,7 @@ pub const CARD: Card = Card {
             about: "in which order rows choose a side: the same seed makes the same groups; it is not published",
         },
     ],
+    repeatable: &[],
     make: |params| Ok(Box::new(TopDown::new(params))),
 };
 

@@ -106,9 +106,10 @@ fn figure_1_is_published_without_bill() {
     let data = encode(&vectors["config"], &list(&vectors["data"]).iter().collect::<Vec<_>>());
     let models = [promise(&vectors["config"]).model.bind(&data).unwrap()];
     for name in METHODS {
-        let Recoding { partition, found, .. } = recode(name, &data, &models, 9).unwrap();
-        holds(&data, &partition, &models);
-        let report: ExpansionReport = found.expansion().cloned().unwrap();
+        let recoding = recode(name, &data, &models, 9).unwrap();
+        let partition = &recoding.partition;
+        holds(&data, partition, &models);
+        let report: ExpansionReport = recoding.report_as().cloned().unwrap();
         let forced = report.forced.unwrap();
         assert_eq!((forced.outliers.global, forced.outliers.local, forced.may_fit), (1, 1, 1));
         assert_eq!(report.removed_global, 1);

@@ -30,7 +30,7 @@ fn a_short_branch_keeps_its_value_until_its_first_ancestor() {
     let data = table(&["x"], &records(&["a", "b", "z", "z"]), &[spec]);
     let algorithm = FullDomain { search: Search::Incognito, metric: Metric::Distortion };
     let recoding = algorithm.recode_and_report(&data, &k_anonymity(2, &data), 0, &Silent).unwrap();
-    let best = recoding.found.search().cloned().unwrap().best;
+    let best = recoding.report_as::<incrowd_recode::full_domain::SearchReport>().cloned().unwrap().best;
     assert_eq!((best.levels, best.groups), (vec![1], 2));
     // Two of eight steps: the branch of z is one step long and was not climbed.
     assert_eq!(best.value, 2.0 / 8.0);

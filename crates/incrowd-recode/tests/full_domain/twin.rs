@@ -172,7 +172,7 @@ proptest! {
                 continue;
             }
             let recoding = made.unwrap();
-            let report = recoding.found.search().cloned().unwrap();
+            let report = recoding.report_as::<incrowd_recode::full_domain::SearchReport>().cloned().unwrap();
             prop_assert_eq!(report.satisfying, twin.len() as u64, "{}", name);
             prop_assert_eq!(report.minimal.len(), minimal.len(), "{}", name);
             for (ours, theirs) in report.minimal.iter().zip(&minimal) {
@@ -205,7 +205,7 @@ proptest! {
         let limit = (share * data.records() as f64) as u64;
         let found = Search::ALL.map(|(_, search)| {
             let made = FullDomain { search, metric }.recode_and_report(&data, &models, limit, &Silent);
-            made.ok().map(|recoding| recoding.found.search().cloned().unwrap()).map(|r| (r.best, r.minimal, r.satisfying))
+            made.ok().map(|recoding| recoding.report_as::<incrowd_recode::full_domain::SearchReport>().cloned().unwrap()).map(|r| (r.best, r.minimal, r.satisfying))
         });
         prop_assert_eq!(&found[0], &found[1]);
         prop_assert_eq!(&found[0], &found[2]);

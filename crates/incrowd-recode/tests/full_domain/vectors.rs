@@ -75,7 +75,10 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
                 let algorithm = FullDomain { search, metric: Metric::Distortion };
                 match algorithm.recode_and_report(&data, &models, 0, &Silent) {
                     Ok(recoding) => {
-                        let report = recoding.found.search().cloned().unwrap();
+                        let report = recoding
+                            .report_as::<incrowd_recode::full_domain::SearchReport>()
+                            .cloned()
+                            .unwrap();
                         check(&report, expected, &what);
                         let (satisfying, value) = implied.unwrap_or((u64::MAX, 0.0));
                         assert!(report.satisfying <= satisfying && report.best.value >= value, "{what}");
@@ -111,7 +114,13 @@ fn every_quasi_identifier_more_costs_steps() {
             let search = FullDomain { search: Search::Fast, metric: Metric::Distortion };
             let Ok(recoding) = search.recode_and_report(&data, &models, 0, &Silent) else { continue };
             let depth: u64 = data.quasi().iter().map(|quasi| quasi.leaf_depth).sum();
-            let steps = recoding.found.search().cloned().unwrap().best.value * depth as f64;
+            let steps = recoding
+                .report_as::<incrowd_recode::full_domain::SearchReport>()
+                .cloned()
+                .unwrap()
+                .best
+                .value
+                * depth as f64;
             assert!(steps > fewer - 1e-6, "case {}: {steps} steps, {fewer} with a column less", case["case"]);
             dearer += u32::from(steps > fewer + 1e-6);
             fewer = steps;

@@ -309,7 +309,7 @@ proptest! {
         let made = recode(&plain(undersized), &data, k as u64);
         let (order, groups) = twin.lexicographic();
         let names: Vec<&str> = order.iter().map(|&c| NAMES[c]).collect();
-        prop_assert_eq!(made.found.trials().cloned().unwrap().order, names);
+        prop_assert_eq!(made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().order, names);
         prop_assert_eq!(groups_of(&data, &made.partition, &rows), groups);
         let rank = Optimized { priority: Priority::Rank, ..plain(undersized) };
         let mut weights = [0.0; 3];
@@ -329,7 +329,7 @@ proptest! {
         let data = table(&NAMES, &records, &specs(tree.then(no_outliers)));
         let k = k.min(data.records());
         let made = recode(&Optimized::default(), &data, k);
-        let (report, kept) = (made.found.trials().cloned().unwrap(), cost(&data, &made.partition));
+        let (report, kept) = (made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap(), cost(&data, &made.partition));
         let cells = data.records() as f64 * 3.0;
         let stated = match &report.kept {
             KeptRun::Last => report.last,
@@ -339,7 +339,7 @@ proptest! {
         prop_assert!(report.trials.iter().all(|t| kept <= t.cost + 1e-9 && kept / cells <= t.published.unwrap_or(1.0) + 1e-9) && kept / cells <= report.last + 1e-9);
         let every = recode(&Optimized { priority: Priority::AllOrders, ..Optimized::default() }, &data, k);
         prop_assert!(cost(&data, &every.partition) <= kept + 1e-9);
-        prop_assert_eq!(every.found.trials().cloned().unwrap().runs, 3 + 6);
+        prop_assert_eq!(every.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().runs, 3 + 6);
     }
 
     /// With a single width every cell is one interval of that width, or `*`, and no record becomes easier to find.
@@ -352,7 +352,7 @@ proptest! {
         let merged = data.clone().with_domains(made.domains.unwrap());
         let rows = rows_of(&NAMES, &records);
         let (fine, coarse) = (cells(&data, &made.partition, &rows), cells(&merged, &made.partition, &rows));
-        let said = &made.found.trials().cloned().unwrap().single_width[0];
+        let said = &made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().single_width[0];
         let grid = grid(&people);
         let width = grid[0][0].1 - grid[0][0].0 + 1;
         let factor = (said.width as i64 / width.max(1)).max(1);
@@ -419,7 +419,10 @@ fn all_orders_of_six_columns_are_too_many() {
 fn one_column_needs_no_trials() {
     let records: Vec<Vec<String>> = (0..20).map(|i| vec![i.to_string()]).collect();
     let data = table(&["x"], &records, &[ColumnSpec::default()]);
-    let report = recode(&Optimized::default(), &data, 5).found.trials().cloned().unwrap();
+    let report = recode(&Optimized::default(), &data, 5)
+        .report_as::<incrowd_recode::optimized::TrialReport>()
+        .cloned()
+        .unwrap();
     assert_eq!((report.runs, report.trials.len()), (1, 0));
 }
 

@@ -8,7 +8,9 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incrowd_audit::attack::{ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped};
+use incrowd_audit::attack::{
+    self, ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped, Subject,
+};
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
@@ -57,22 +59,22 @@ pub struct Limit {
     pub most: f64,
 }
 
-/// Attacks that are about sensitive values and look at groups of the release alone.
-const ABOUT_VALUES: [&str; 6] =
-    ["homogeneity", "skewness", "proximity", "similarity", "confidence", "eligibility"];
-
 /// Runs the attacks that apply to the release. What the adversary may have beside it is in the judging (a population, the
 /// original) and in the request.
 pub fn attack(judging: &Judging, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
     attack_case(&Case::open(judging)?, request, progress)
 }
 
-pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
+pub(crate) fn attack_case(
+    case: &Case,
+    request: &AttackRequest,
+    progress: &dyn Progress,
+) -> Result<AttackReport> {
     let chosen = chosen(request)?;
     case.reading.need_quasi()?;
     let judging = &case.judging;
     let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
-    let wanted = chosen.iter().any(|(card, _)| card.needs.contains("--original"));
+    let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
     let original = judging.original.as_ref().filter(|_| wanted && !settings.is_empty());
     let joins = judging.population.is_some() || request.external.is_some() || request.second.is_some();
     if joins || original.is_some() {
@@ -92,9 +94,8 @@ pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn P
     let external = external.map(|path| tables.table(std::slice::from_ref(path), "external table", &[]));
     let external = external.transpose()?;
     let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
-    let original = original.map(|original| {
-        case.reading.encode_original(case.reading.fold_original(original, progress)?)
-    });
+    let original = original
+        .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
 
     let missing = &case.reading.missing;
@@ -116,7 +117,7 @@ pub(crate) fn attack_case(case: &Case, request: &AttackRequest, progress: &dyn P
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);
-        let scene = on_values.as_ref().filter(|_| ABOUT_VALUES.contains(&card.name));
+        let scene = on_values.as_ref().filter(|_| card.subject == Subject::Values);
         let mut answer = (card.run)(scene.unwrap_or(&on_people), threshold, progress)?;
         if scene.is_some() {
             // The groups of the report are those of the people.
@@ -145,7 +146,11 @@ fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[
 }
 
 /// What an outlier is: what the request says, else what the promises of the release say.
-fn outlier_settings(models: &[ModelJob], request: &AttackRequest, sensitive: &[&str]) -> Result<Vec<Settings>> {
+fn outlier_settings(
+    models: &[ModelJob],
+    request: &AttackRequest,
+    sensitive: &[&str],
+) -> Result<Vec<Settings>> {
     let stated = request.outliers.iter().cloned();
     let given: Vec<(&str, Vec<(String, Value)>)> = if request.outliers.is_empty() {
         let knows = |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));

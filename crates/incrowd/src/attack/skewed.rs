@@ -12,7 +12,11 @@ use crate::reading::open;
 use crate::suppression::counted;
 
 /// The suppression a request states, else that of the manifest; `None` if there is neither.
-pub(super) fn skewed(case: &Case, request: &AttackRequest, progress: &dyn Progress) -> Result<Option<Skewed>> {
+pub(super) fn skewed(
+    case: &Case,
+    request: &AttackRequest,
+    progress: &dyn Progress,
+) -> Result<Option<Skewed>> {
     let told = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
     let (mechanism, on) = match (&request.suppression, told) {
         (Some((name, params)), _) => {

@@ -17,7 +17,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use incrowd_core::metric::METRICS;
-use incrowd_core::{Error, Progress, Result};
+use incrowd_core::{Better, Error, Progress, Result};
 
 use crate::checked::{CheckedJob, need_population, promises};
 use crate::job::{CompareJob, Job};
@@ -114,8 +114,8 @@ pub fn compare(
 
 fn loss_of(sweep: &CompareJob) -> Result<&'static str> {
     let name = sweep.loss.as_deref().unwrap_or(USUAL_LOSS);
-    // More groups are better, so their number is no loss.
-    let losses = || METRICS.iter().map(|card| card.name).filter(|name| *name != "groups");
+    // Of what is the better the more there is of it, none is a loss.
+    let losses = || METRICS.iter().filter(|card| card.better == Better::Lower).map(|card| card.name);
     losses().find(|known| *known == name).ok_or_else(|| {
         Error::job(format!("there is no loss called `{name}`")).help_near(name, losses()).at("compare.loss")
     })

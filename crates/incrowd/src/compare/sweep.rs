@@ -173,6 +173,12 @@ fn algorithm(text: &str, job: &Job) -> Result<Vec<AlgorithmJob>> {
         let known = ALGORITHMS.iter().map(|card| card.name);
         return Err(Error::job(format!("there is no algorithm `{name}` to compare")).help_near(name, known));
     };
+    if card.name == incrowd_recode::anatomy::CARD.name {
+        return Err(Error::job(
+            "`anatomy` publishes two linked tables, whose cost is not that of generalized cells",
+        )
+        .help("compare algorithms that make one table"));
+    }
     let of = |params| AlgorithmJob { name: name.to_owned(), params, ..job.algorithm.clone() };
     // The job's own options go with its own algorithm.
     if params.is_empty() && job.algorithm.name == name {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_audit::attack::Scene;
 use incrowd_audit::joined::Failure;
-use incrowd_audit::{Verification, tally};
+use incrowd_audit::{Verification, tally, utility};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
@@ -26,7 +26,7 @@ pub(crate) use shelf::{PublishedShelf, Shelf, StagedShelf};
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::FromOriginal;
-use crate::job::{AlgorithmJob, Job};
+use crate::job::Job;
 use crate::judging::Judging;
 use crate::make::{Made, Material};
 use crate::manifest::Manifest;
@@ -36,7 +36,8 @@ use crate::release::Verified;
 use crate::suppression::{Keys, SuppressionReport};
 
 /// Every kind of publication. The first one that claims a job makes it.
-pub(crate) const PUBLICATIONS: &[&dyn Publication] = &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
+pub(crate) const PUBLICATIONS: &[&dyn Publication] =
+    &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
 
 /// A table of a publication and its place.
 #[derive(Clone, Debug)]
@@ -139,6 +140,9 @@ pub(crate) trait Publication: Debug + Sync {
     /// Its name in a manifest.
     fn name(&self) -> &'static str;
 
+    /// How its tables hang together, which decides what can be measured of them.
+    fn published_as(&self) -> utility::Tables;
+
     /// Whether a job asks for it.
     fn claims(&self, job: &Job) -> bool;
 
@@ -146,11 +150,6 @@ pub(crate) trait Publication: Debug + Sync {
     fn prepare(&self, job: &mut Job, columns: &[String]) -> Result<Vec<String>> {
         let _ = (job, columns);
         Ok(Vec::new())
-    }
-
-    /// The algorithm that generalizes.
-    fn algorithm(&self, job: &Job) -> AlgorithmJob {
-        job.algorithm.clone()
     }
 
     /// Refuses what cannot be published this way.

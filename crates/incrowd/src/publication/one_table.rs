@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use incrowd_audit::utility::{Comparison, marginals};
+use incrowd_audit::utility::{self, Comparison, marginals};
 use incrowd_audit::{Original, People, verify_beside};
 use incrowd_core::{Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
 use incrowd_engine::{Engine, Output};
@@ -28,6 +28,10 @@ pub(crate) struct OneTable;
 impl Publication for OneTable {
     fn name(&self) -> &'static str {
         "one table"
+    }
+
+    fn published_as(&self) -> utility::Tables {
+        utility::Tables::One
     }
 
     fn claims(&self, _: &Job) -> bool {
@@ -64,7 +68,7 @@ impl Publication for OneTable {
         let data = job.reading().with_population(data, population.as_ref())?;
         let models = job.bind(&data)?;
         let recoded = recode(job, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
-        let Recoding { partition, found, domains } = recoded;
+        let Recoding { partition, report, domains } = recoded;
         let data = match domains {
             Some(domains) => data.with_domains(domains),
             None => data,
@@ -73,7 +77,7 @@ impl Publication for OneTable {
         made.set_levels(&data, &partition);
         let data = data.divided(partition.divided());
         made.starred = starred(&data, &partition);
-        made.found = found;
+        made.algorithm_report = report;
         made.withholding = withholding;
         made.population = population;
         made.domains = data.quasi().to_vec();
@@ -81,8 +85,7 @@ impl Publication for OneTable {
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let output =
-            Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
+        let output = Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }
@@ -176,7 +179,7 @@ impl Publication for OneTable {
                 Some(comparison)
             }
         };
-        Ok(Measured { tally, comparison, only: None })
+        Ok(Measured { tally, comparison })
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {

@@ -11,12 +11,12 @@ mod public;
 mod settings;
 mod shapes;
 
+use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::METRICS;
 use incrowd_core::{Progress, Result};
 use incrowd_engine::Pending;
 
 use crate::attack::{AttackReport, AttackRequest, attack_case};
-use crate::audience::{Audience, Fact};
 use crate::case::Case;
 use crate::job::Job;
 use crate::judging::Judging;

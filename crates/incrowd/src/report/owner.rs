@@ -1,13 +1,13 @@
 //! What goes onto the data owner's page.
 
 use incrowd_audit::attack::{Card, Finding, Published, Scene};
+use incrowd_core::audience::Fact;
 use incrowd_core::{Folded, Progress, Result};
 use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
 
 use super::public::{beside_original, of_finding, signs, title};
 use super::settings::commands;
 use super::{Findings, shapes};
-use crate::audience::Fact;
 
 /// The attacks that say the same of an original as of a release.
 const BEFORE: [&str; 2] = ["prosecutor", "homogeneity"];
@@ -72,20 +72,26 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         missing,
         lost: utility
             .map_or_else(Vec::new, |u| u.columns.iter().map(|c| (c.name.clone(), c.lost_values)).collect()),
-        queries: utility.and_then(|u| u.queries.as_ref()).map_or_else(Vec::new, |queries| {
-            let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
-            let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
-                label,
-                queries: e.queries,
-                answered: e.answered,
-                median: e.median,
-                mean: e.mean,
-            };
-            classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
-        }),
-        folds: utility.and_then(|u| u.classification.as_ref()).map_or_else(Vec::new, |c| {
-            c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
-        }),
+        queries: utility.and_then(|u| u.get::<incrowd_audit::utility::QueryError>()).map_or_else(
+            Vec::new,
+            |queries| {
+                let classes =
+                    queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+                let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
+                    label,
+                    queries: e.queries,
+                    answered: e.answered,
+                    median: e.median,
+                    mean: e.mean,
+                };
+                classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
+            },
+        ),
+        folds: utility
+            .and_then(|u| u.get::<incrowd_audit::utility::Classification>())
+            .map_or_else(Vec::new, |c| {
+                c.by_fold.iter().map(|(r, o)| Fold { release: r.accuracy, originals: o.accuracy }).collect()
+            }),
         left_out,
         commands: commands(found, true),
     })

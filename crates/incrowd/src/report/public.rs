@@ -1,7 +1,8 @@
 //! What goes onto the public page.
 
 use incrowd_audit::attack::Finding;
-use incrowd_audit::utility::{ColumnUtility, Part};
+use incrowd_audit::utility::{Classification, ColumnUtility, Pairs, Part, QueryError};
+use incrowd_core::audience::Fact;
 use incrowd_core::model::MODELS;
 use incrowd_report::{
     Association, Attack, ColumnCost, Cost, Learned, Loss, Outcome, Promise, Public, Queries, Score, SizeBin,
@@ -9,7 +10,6 @@ use incrowd_report::{
 
 use super::settings::{commands, settings, suppressed};
 use super::{Findings, about_metric, first_sentence, shapes};
-use crate::audience::Fact;
 use crate::utility_report::Utility;
 
 pub(super) fn public(found: &Findings) -> Public {
@@ -183,31 +183,31 @@ pub(super) fn beside_original(
     let score = |(name, value): (String, f64)| Score { about: about_metric(&name), name, value };
     let mut scores: Vec<Score> = scores.into_iter().map(score).collect();
     let Some(utility) = utility else { return Cost { scores, columns, ..Cost::default() } };
-    if let Some(entropy) = utility.entropy {
-        let card = incrowd_audit::utility::UTILITIES.iter().find(|c| c.name == "non_uniform_entropy");
-        let about = card.map(|card| first_sentence(card.about)).unwrap_or_default();
-        scores.push(Score { name: "non_uniform_entropy".into(), value: entropy.share(), about });
-    }
+    scores.extend(utility.scores().map(|(card, value)| Score {
+        name: card.name.into(),
+        value,
+        about: first_sentence(card.about),
+    }));
     if !utility.columns.is_empty() {
         columns = utility.columns.iter().map(column).collect();
     }
-    let pairs = utility.pairs.iter().flatten().map(|p| Association {
+    let pairs = utility.get::<Pairs>().into_iter().flat_map(|pairs| &pairs.0).map(|p| Association {
         columns: p.columns.clone(),
         original: p.original,
         release: p.reconstructed,
     });
-    let queries = utility.queries.as_ref().map(|q| {
+    let queries = utility.get::<QueryError>().map(|q| {
         let and = if q.sensitive { " and values of a sensitive column" } else { "" };
         let ranges = if q.dimensions == 1 { "a range on 1 quasi-identifier" } else { "ranges on quasi-identifiers" };
         let asked = format!(
             "{} random counts with {ranges}{and} were asked of both tables (expected selectivity {}, seed {}).",
             thousands(q.workload.queries as u64), q.workload.selectivity, q.workload.seed
         );
-        let told = utility.queries_may_be_published();
+        let told = q.may_be_published();
         let errors = q.all.median.zip(q.all.mean).filter(|_| told);
         Queries { asked, errors }
     });
-    let learned = utility.classification.as_ref().map(|c| {
+    let learned = utility.get::<Classification>().map(|c| {
         let scores = [("the release", &c.from_release), ("originals", &c.from_originals), ("the majority", &c.majority)];
         let of = |s: &incrowd_audit::utility::Scores| [s.accuracy, s.balanced_accuracy, s.macro_f1];
         Learned {
@@ -231,11 +231,12 @@ pub(super) fn role_of(part: Part) -> &'static str {
 }
 
 fn column(c: &ColumnUtility) -> ColumnCost {
+    let figure = |name: &str| c.figure(name).unwrap_or(f64::NAN);
     let beside = Loss {
         cells: c.cells,
-        entropy: c.entropy.share(),
-        kl_divergence: c.kl_divergence,
-        total_variation: c.total_variation,
+        entropy: figure("non_uniform_entropy"),
+        kl_divergence: figure("kl_divergence"),
+        total_variation: figure("total_variation"),
     };
     ColumnCost { name: c.name.clone(), role: role_of(c.part).into(), ncp: c.ncp, beside: Some(beside) }
 }

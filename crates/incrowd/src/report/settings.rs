@@ -47,7 +47,8 @@ pub(super) fn suppressed(manifest: Option<&Manifest>) -> Vec<String> {
 pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
     let Some(manifest) = found.manifest() else {
         let reading = &found.case.reading;
-        let named = [("quasi-identifiers", reading.quasi_names()), ("sensitive columns", reading.sensitive_names())];
+        let named =
+            [("quasi-identifiers", reading.quasi_names()), ("sensitive columns", reading.sensitive_names())];
         let word = |columns: Vec<&str>| if columns.is_empty() { "none".into() } else { columns.join(", ") };
         return named.into_iter().map(|(name, columns)| (name.to_owned(), word(columns))).collect();
     };
@@ -85,7 +86,9 @@ pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
     let mut roles = String::new();
     let reading = &found.case.reading;
     if found.manifest().is_none() {
-        for (flag, columns) in [("--quasi", reading.quasi_names()), ("--sensitive", reading.sensitive_names())] {
+        for (flag, columns) in
+            [("--quasi", reading.quasi_names()), ("--sensitive", reading.sensitive_names())]
+        {
             let columns = columns.join(",");
             if !columns.is_empty() {
                 roles += &format!(" {flag} {}", quoted(&columns));
@@ -114,8 +117,7 @@ pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
         None => judgements.iter().map(|j| format!(" --model {}", quoted(&model(j)))).collect(),
     };
     let promises = found.case.promises().unwrap_or_default();
-    let beside =
-        if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
+    let beside = if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
     let check = if found.manifest().is_some() {
         "Check the promises on the release itself; its manifest must lie beside it:"
     } else {

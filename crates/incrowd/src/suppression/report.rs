@@ -144,10 +144,12 @@ impl SuppressionReport {
 /// What everybody is told: what was done to the table if it had to be, never whether it was.
 pub(super) fn entry(step: &Step, on: &str, test: bool) -> SuppressionEntry {
     let means = match step.rule.way {
-        Way::Unsafe =>
-            "a lower bound and no protection: the dominant value is among the most frequent published ones",
-        Way::Safe =>
-            "the design target holds against adversaries to whom all labels are alike, and against no others",
+        Way::Unsafe => {
+            "a lower bound and no protection: the dominant value is among the most frequent published ones"
+        }
+        Way::Safe => {
+            "the design target holds against adversaries to whom all labels are alike, and against no others"
+        }
         _ => "the design target is what the method aims at; it is not guaranteed",
     };
     SuppressionEntry {

@@ -60,7 +60,12 @@ fn known_optima_on_adult() {
         (5, 0.05, "information-loss", [0, 3, 0, 0, 2, 1, 1, 2, 0], 0.26963466278940496),
     ] {
         let report = adult(&data, dir.path(), k, limit, "fast", metric);
-        let best = &report.found.search().unwrap().best;
+        let best = &report
+            .algorithm_report
+            .as_deref()
+            .and_then(|r| r.downcast::<incrowd::recode::full_domain::SearchReport>())
+            .unwrap()
+            .best;
         assert_eq!(best.levels, levels, "k = {k}, limit {limit}, {metric}");
         assert!((best.value / value - 1.0).abs() < 1e-9, "{} is not {value}", best.value);
         for (column, level) in NINE.iter().zip(levels) {
@@ -94,7 +99,12 @@ fn the_seven_columns_of_sun_and_others() {
     job.algorithm.name = "full-domain".into();
     job.write_to(dir.path().join("adult.csv"));
     let report = anonymize(&job, &Silent).unwrap();
-    let search = report.found.search().cloned().unwrap();
+    let search = report
+        .algorithm_report
+        .as_deref()
+        .and_then(|r| r.downcast::<incrowd::recode::full_domain::SearchReport>())
+        .cloned()
+        .unwrap();
     assert_eq!(report.records.published, 45_222);
     assert_eq!((search.nodes, search.satisfying, search.minimal.len()), (2_160, 53, 17));
     assert_eq!((search.best.value * 1000.0).round(), 733.0);

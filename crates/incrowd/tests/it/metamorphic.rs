@@ -2,8 +2,13 @@
 
 use std::path::Path;
 
-use incrowd::{Silent, anonymize};
+use incrowd::job::{Job, RoleName};
+use incrowd::recode::{ALGORITHMS, Card};
+use incrowd::{Silent, Value, anonymize};
+use incrowd_synth::{Synth, Table};
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use serde_json::Value as Json;
 
 use crate::columns::COLUMNS;
@@ -80,4 +85,58 @@ fn the_order_of_the_input_leaves_no_trace_where_a_number_has_several_spellings()
     };
     let first = release("x\n0\n-0.0\n-0.0\n-0.0\n5\n");
     assert!(first == release("x\n-0.0\n-0.0\n-0.0\n0\n5\n"), "another order, another release");
+}
+
+/// A sorted release of `people.csv` by an algorithm, made by so many threads: all its tables, one after another.
+fn sorted_release(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
+    let mut job = Job::default();
+    job.input.paths = vec![dir.join("people.csv")];
+    for column in ["age", "sex", "country"] {
+        job.set_role(column, RoleName::Quasi);
+    }
+    job.set_role("disease", RoleName::Sensitive);
+    algorithm.name.clone_into(&mut job.algorithm.name);
+    let option = |(name, word): &(&str, &str)| ((*name).to_owned(), Value::Word((*word).to_owned()));
+    job.algorithm.params = algorithm.repeatable.iter().map(option).collect();
+    job.write_to(dir.join("out.csv"));
+    let output = job.output.as_mut().unwrap();
+    output.order = incrowd::job::Order::Sorted;
+    let linked = algorithm.name == "anatomy";
+    if linked {
+        job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
+        job.suppression =
+            Some(incrowd::job::SuppressionJob { key: Some(dir.join("key")), ..Default::default() });
+    } else {
+        job.promise("k-anonymity", [("k", Value::Integer(4))]);
+        job.promise("l-diversity", [("l", Value::Integer(2))]);
+        job.algorithm.suppression_limit = 0.05;
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| anonymize(&job, &Silent)).unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
+    let tables: &[&str] = if linked { &["out.csv", "out.st.csv"] } else { &["out.csv"] };
+    tables.iter().flat_map(|name| std::fs::read(dir.join(name)).unwrap()).collect()
+}
+
+/// Whoever reads the release must not learn the order of the input from it, and whoever repeats the run must get the same.
+#[test]
+fn no_algorithm_shows_the_order_of_the_input_or_the_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut csv = Vec::new();
+    Synth::new(Table::Census, 1500, 5).write_csv(&mut csv).unwrap();
+    let text = String::from_utf8(csv).unwrap();
+    let (header, records) = text.split_once('\n').unwrap();
+    let mut records: Vec<&str> = records.lines().collect();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+    let mut releases: Vec<Vec<Vec<u8>>> = vec![Vec::new(); ALGORITHMS.len()];
+    for threads in [1, 3, 3] {
+        std::fs::write(dir.path().join("people.csv"), format!("{header}\n{}\n", records.join("\n"))).unwrap();
+        for (algorithm, releases) in ALGORITHMS.iter().zip(&mut releases) {
+            releases.push(sorted_release(dir.path(), algorithm, threads));
+        }
+        records.shuffle(&mut rng);
+    }
+    let names = ALGORITHMS.iter().map(|card| card.name);
+    let differ = names.zip(releases).filter(|(_, releases)| releases.iter().any(|r| *r != releases[0]));
+    let differ: Vec<&str> = differ.map(|(name, _)| name).collect();
+    assert!(differ.is_empty(), "another order, another release: {differ:?}");
 }

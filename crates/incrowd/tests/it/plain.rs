@@ -44,7 +44,11 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
         let path = dir.path().join(format!("k{k}.csv"));
         job.write_to(path.clone());
         let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("k = {k}: {e}"));
-        let expansion = report.found.expansion().unwrap();
+        let expansion = report
+            .algorithm_report
+            .as_deref()
+            .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+            .unwrap();
         let removed = expansion.removed_global + expansion.removed_local + expansion.removed_residues;
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");
@@ -179,7 +183,14 @@ fn what_must_be_left_out_is_counted_over_all_sensitive_columns() {
     job.algorithm.suppression_limit = 0.5;
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds());
-    let forced = report.found.expansion().cloned().unwrap().forced.unwrap();
+    let forced = report
+        .algorithm_report
+        .as_deref()
+        .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+        .cloned()
+        .unwrap()
+        .forced
+        .unwrap();
     assert_eq!((forced.outliers.global, forced.removals() >= 2), (2, true));
 }
 
@@ -199,7 +210,14 @@ fn outliers_by_density_are_hidden_verified_and_attacked() {
     job.algorithm.suppression_limit = 0.5;
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds() && report.verification.groups > 10);
-    let forced = report.found.expansion().cloned().unwrap().forced.unwrap();
+    let forced = report
+        .algorithm_report
+        .as_deref()
+        .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+        .cloned()
+        .unwrap()
+        .forced
+        .unwrap();
     assert!(forced.outliers.global == 0 && forced.outliers.local > 0, "{forced:?}");
     let found = outliers(
         &job,

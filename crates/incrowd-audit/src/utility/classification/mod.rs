@@ -14,17 +14,18 @@
 //! release a little; a tree whose leaves hold at least 20 records remembers groups, not people.
 
 mod features;
+mod report;
 mod sample;
 mod scores;
 mod tree;
 
-use incrowd_core::{Error, Progress, Result};
+use incrowd_core::{Better, Error, Progress, Result};
 use rayon::prelude::*;
 
 pub use scores::Scores;
 
 use super::comparison::{Comparison, Part};
-use super::{Better, Card};
+use super::{Card, Measured, Tables};
 use features::Encoder;
 use sample::{Sample, of_original, of_release};
 use tree::Trees;
@@ -39,6 +40,14 @@ pub(super) const CARD: Card = Card {
              favours it a little. The middle of a range stands for the range. Other learners and other targets may fare \
              differently, and a target nobody can predict tells nothing about the release.",
     better: Better::Higher,
+    usual: true,
+    fits: &[Tables::One],
+    of_column: None,
+    measure: Some(|comparison, ask, progress| {
+        let task = Task { target: ask.target.clone(), seed: ask.workload.seed };
+        let made = classify(comparison, &task, progress)?;
+        Ok(made.map(|made| Box::new(made) as Box<dyn Measured>))
+    }),
 };
 
 /// At most this many records are drawn from the original, and from the release.
@@ -99,7 +108,7 @@ pub fn classify(
             return Ok(None);
         }
         return Err(Error::input(format!("too few records to learn `{}` from", line.name))
-            .help("leave classification out with --only"));
+            .help("leave classification out with `only`"));
     }
     let classes = line.leaves as usize;
     progress.step("learning", Some(2 * FOLDS as u64));

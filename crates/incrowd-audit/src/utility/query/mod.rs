@@ -10,16 +10,17 @@
 
 mod count;
 mod estimate;
+mod report;
 #[cfg(test)]
 mod twin;
 mod workload;
 
 pub use workload::Workload;
 
-use incrowd_core::{Progress, Result};
+use incrowd_core::{Better, Progress, Result};
 
 use super::comparison::Comparison;
-use super::{Better, Card};
+use super::{Card, Tables};
 
 pub(super) const CARD: Card = Card {
     name: "query_error",
@@ -32,6 +33,12 @@ pub(super) const CARD: Card = Card {
              no relative error and are left out of the unbounded one. Errors of few queries tell true counts, so only \
              averages over many may be published.",
     better: Better::Lower,
+    usual: true,
+    fits: &[Tables::One, Tables::Joined, Tables::Linked],
+    of_column: None,
+    measure: Some(|comparison, ask, progress| {
+        Ok(Some(Box::new(query_error(comparison, &ask.workload, progress)?)))
+    }),
 };
 
 /// Relative errors over some queries.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_audit::linked::strangers;
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::{ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value};
@@ -20,9 +20,9 @@ use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Vie
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
-use crate::job::{AlgorithmJob, Job};
+use crate::job::Job;
 use crate::make::{Made, Material};
-use crate::manifest::{Manifest, parameters};
+use crate::manifest::{Manifest, Parameter};
 use crate::measure::{Measured, Measuring, too_many};
 use crate::reading::{Reading, carries};
 use crate::release::Verified;
@@ -36,15 +36,14 @@ const COUNT: &str = "count";
 const QIT: &str = "qit";
 const ST: &str = "st";
 
-/// What can be asked of tables that do not tell whose value is whose.
-const POSSIBLE: [&str; 2] = ["query_error", "association"];
-
 /// The publication in two linked tables.
 #[derive(Debug)]
 pub(crate) struct Anatomy;
 
-fn params(job: &Job) -> Result<Params> {
-    Params::new(CARD.name, CARD.params, job.algorithm.params.clone()).map_err(|e| e.within("algorithm"))
+/// What the job tells the algorithm.
+fn options(job: &CheckedJob) -> Result<&incrowd_recode::anatomy::Anatomy> {
+    let options = job.method.algorithm.linked();
+    options.ok_or_else(|| Error::bug("an algorithm that does not link tables"))
 }
 
 /// The second table beside the first: `people.csv` has `people.st.csv`.
@@ -59,13 +58,18 @@ impl Publication for Anatomy {
         "anatomy"
     }
 
+    fn published_as(&self) -> utility::Tables {
+        utility::Tables::Linked
+    }
+
     fn claims(&self, job: &Job) -> bool {
         job.algorithm.name == CARD.name
     }
 
     /// Adds the promise anatomy is made for, if nothing is promised.
     fn prepare(&self, job: &mut Job, _: &[String]) -> Result<Vec<String>> {
-        let params = params(job)?;
+        let params = Params::new(CARD.name, CARD.params, job.algorithm.params.clone());
+        let params = params.map_err(|e| e.within("algorithm"))?;
         if job.algorithm.suppression_limit > 0.0 {
             return Err(Error::job("anatomy publishes every record")
                 .help("set suppression_limit = 0")
@@ -80,10 +84,6 @@ impl Publication for Anatomy {
             job.promise("l-diversity", given);
         }
         Ok(Vec::new())
-    }
-
-    fn algorithm(&self, _: &Job) -> AlgorithmJob {
-        AlgorithmJob::default()
     }
 
     fn check(&self, job: &CheckedJob) -> Result<()> {
@@ -109,10 +109,7 @@ impl Publication for Anatomy {
 
     fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
         let place = |path, what| TablePlace { path, key: "output.path", what, public: true };
-        Ok(vec![
-            place(release.to_owned(), "the release"),
-            place(second_path(release), "the second table"),
-        ])
+        Ok(vec![place(release.to_owned(), "the release"), place(second_path(release), "the second table")])
     }
 
     fn gather<'e>(
@@ -134,7 +131,7 @@ impl Publication for Anatomy {
         made.domains = job.encode(folded.clone(), &*locate)?.into_quasi();
         made.distinct_rows = folded.rows() as u64;
         progress.step("grouping", None);
-        let l = params(&job.job)?.count("l");
+        let l = options(job)?.l;
         let (spec, column) = tables::sensitive_column(job)?;
         let (order, buckets) = tables::buckets(&folded, column, spec);
         // Said before a key is made for nothing.
@@ -224,7 +221,7 @@ impl Publication for Anatomy {
     }
 
     fn broken(&self, job: &CheckedJob, promise: &str) -> Error {
-        let l = params(&job.job).map_or(0, |params| params.count("l"));
+        let l = options(job).map_or(0, |options| options.l);
         Error::unsatisfiable(format!(
             "anatomy does not keep {promise}: its groups have {l} or {} records",
             l + 1
@@ -234,13 +231,11 @@ impl Publication for Anatomy {
     }
 
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, _: &Verified) {
-        manifest.algorithm.name = CARD.name.to_owned();
-        if let Ok(params) = params(&job.job) {
-            manifest.algorithm.params = parameters(&params, &["on"]);
-            let on = job.schema.sensitive().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
-            let on = crate::manifest::Parameter(Value::Word(on));
-            manifest.algorithm.params.0.push(("on".to_owned(), on));
-        }
+        // Which column it is about follows from the table.
+        let on = job.schema.sensitive().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
+        let params = &mut manifest.algorithm.params.0;
+        params.retain(|(name, _)| name != "on");
+        params.push(("on".to_owned(), Parameter(Value::Word(on))));
     }
 
     fn compare_with_original(
@@ -262,15 +257,6 @@ impl Publication for Anatomy {
     /// Queries about quasi-identifiers and a sensitive value, and pairs of columns. The other measures look at one column at a
     /// time, and of those nothing is generalized.
     fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured> {
-        let known = |name: &str| {
-            POSSIBLE.contains(&name) || incrowd_core::metric::METRICS.iter().any(|metric| metric.name == name)
-        };
-        if let Some(name) = measuring.ask.and_then(|ask| ask.only.iter().find(|name| !known(name))) {
-            return Err(Error::job(format!(
-                "`{name}` cannot be measured of tables that are linked by groups only"
-            ))
-            .help(format!("measure {}, or make a release in one table", POSSIBLE.join(" and "))));
-        }
         let reading = &measuring.case.reading;
         let source = measuring.open_original()?;
         let folded = source.fold(&reading.fold_spec(reading.names()), progress)?;
@@ -280,19 +266,16 @@ impl Publication for Anatomy {
         let withheld =
             data.records().checked_sub(published).ok_or_else(|| too_many(published, data.records()))?;
         let tally = self.tally(&tables, data.quasi(), withheld)?;
-        let wanted: Vec<String> = match measuring.ask {
-            Some(ask) => POSSIBLE.iter().filter(|n| ask.wants(n)).map(|n| (*n).to_owned()).collect(),
-            None => Vec::new(),
-        };
-        let comparison = match wanted.is_empty() {
-            true => None,
-            false => {
+        let asked = measuring.ask.is_some_and(|ask| ask.cards(self.published_as()).next().is_some());
+        let comparison = match asked {
+            false => None,
+            true => {
                 progress.step("comparing", None);
                 let (people, values) = (&tables.people, tables.with_values());
                 Some(Comparison::of_linked(&data, people, values, reading.missing_label())?)
             }
         };
-        Ok(Measured { tally, comparison, only: Some(wanted) })
+        Ok(Measured { tally, comparison })
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {

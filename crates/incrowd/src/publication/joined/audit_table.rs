@@ -90,7 +90,8 @@ pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<(HashMap<Stri
         return Err(Error::input(format!("`{}` is not an audit table", path.display()))
             .help("its columns are id, group and source"));
     }
-    let table = source.fold(&FoldSpec { columns: COLUMNS.map(str::to_owned).to_vec(), ..FoldSpec::default() }, progress)?;
+    let table = source
+        .fold(&FoldSpec { columns: COLUMNS.map(str::to_owned).to_vec(), ..FoldSpec::default() }, progress)?;
     let (mut lines, mut repeated) = (HashMap::new(), 0);
     for row in 0..table.rows() {
         let text = |column: usize| table.columns[column].texts[table.row(row)[column] as usize].as_str();

@@ -72,8 +72,9 @@ impl JoinedTable {
         let gathered =
             external.read(&people, most, directory, progress).map_err(|e| e.at("external.path"))?;
         let differ = |(record, texts): &&(u32, Vec<String>)| {
-            let own =
-                |(slot, text): (usize, &String)| same(people.text(*record as usize, slot), text, &specs[slot]);
+            let own = |(slot, text): (usize, &String)| {
+                same(people.text(*record as usize, slot), text, &specs[slot])
+            };
             !texts.iter().enumerate().all(own)
         };
         let changes: Vec<(u32, Vec<String>)> = gathered.known.iter().filter(differ).cloned().collect();
@@ -97,6 +98,9 @@ impl JoinedTable {
     pub(crate) fn encode(&self, reading: &Reading) -> Result<Encoded> {
         let (folded, row_of) = self.people.fold();
         let (data, places) = reading.encode_beside(folded, &self.gathered.columns)?;
+        let lost = || Error::bug("a row of the microdata got lost");
+        let row_of = row_of.into_iter().map(|row| data.row_of_fold(row).map(|row| row.0).ok_or_else(lost));
+        let row_of = row_of.collect::<Result<Vec<u32>>>()?;
         Ok(Encoded { data, row_of, places })
     }
 

@@ -1,9 +1,7 @@
 //! Grouping the people of both tables.
 
 use incrowd_core::model::{BoundModel, Promise};
-use incrowd_core::{
-    Dataset, Domain, Error, GroupId, Kind, Partition, Plan, Progress, Result, Role, Schema,
-};
+use incrowd_core::{Dataset, Domain, Error, GroupId, Kind, Partition, Plan, Progress, Result, Role, Schema};
 use incrowd_recode::join::boxes::Boxes;
 use incrowd_recode::join::trim::trim;
 use incrowd_recode::join::{Crowd, JoinAlgorithm, JoinOutcome, conventional, direct, refinement};
@@ -21,7 +19,9 @@ pub(super) fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Prog
     let Some(joined) = &material.joined else { return Err(Error::bug("a join without an external table")) };
     let rules = rules(&job.job)?;
     let with_sensitive = with_sensitive(job);
-    let Some(algorithm) = job.method.algorithm.join() else { return Err(Error::bug("an algorithm that cannot join")) };
+    let Some(algorithm) = job.method.algorithm.join() else {
+        return Err(Error::bug("an algorithm that cannot join"));
+    };
     let mut made = Made::begin(job, &material.folded);
     // Records that lack a quasi-identifier are refused, so only sensitive columns have missing values.
     made.missing.retain(|(name, _)| job.schema.sensitive().any(|(own, _)| own == name));

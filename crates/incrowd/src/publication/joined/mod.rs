@@ -13,7 +13,7 @@ use std::path::Path;
 
 use incrowd_audit::attack::{JoinScene, Scene};
 use incrowd_audit::tally;
-use incrowd_audit::utility::Comparison;
+use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
 use incrowd_engine::{Engine, Format};
@@ -58,6 +58,10 @@ fn with_sensitive(job: &CheckedJob) -> bool {
 impl Publication for Joined {
     fn name(&self) -> &'static str {
         "k-join-anonymity"
+    }
+
+    fn published_as(&self) -> utility::Tables {
+        utility::Tables::Joined
     }
 
     fn claims(&self, job: &Job) -> bool {
@@ -119,7 +123,9 @@ impl Publication for Joined {
                 let error =
                     Error::job(format!("`{}` cannot be promised together with [external]", promise.name()));
                 return Err(error
-                    .help("`incrowd attack` with a population measures presence in a k-join-anonymous release")
+                    .help(
+                        "`incrowd attack` with a population measures presence in a k-join-anonymous release",
+                    )
                     .at(format!("models.{i}")));
             }
         }
@@ -169,8 +175,7 @@ impl Publication for Joined {
         let directory = Some(join::directory_of(&output)).filter(|directory| directory.is_dir());
         let directory = directory.unwrap_or_else(std::env::temp_dir);
         let how = (rules.audit.is_some(), all);
-        let joined =
-            JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
+        let joined = JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
         let folded = joined.people.fold().0;
         let mut material = Material::new(folded, engine, keys, job, progress)?;
         material.joined = Some(joined);
@@ -229,8 +234,7 @@ impl Publication for Joined {
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, verified: &Verified) {
         if let Some(rules) = &job.job.external {
             let (method, trim) = (word(&JoinMethod::ALL, rules.method), word(&Trim::ALL, rules.trim));
-            manifest.job.external =
-                Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
+            manifest.job.external = Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
         }
         manifest.job.order = "sorted".to_owned();
         let rows = verified.files.first().map_or(0, |file| file.records);
@@ -269,12 +273,11 @@ impl Publication for Joined {
         };
         let source = measuring.open_original()?;
         let directory = std::env::temp_dir();
-        let joined =
-            JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
+        let joined = JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;
-        let ask = measuring.ask.filter(|ask| ask.wants("query_error"));
+        let ask = measuring.ask.filter(|ask| ask.cards(self.published_as()).next().is_some());
         let comparison = match (ask, &tables.values) {
             (None, _) => None,
             (Some(_), Some(values)) => {
@@ -288,7 +291,7 @@ impl Publication for Joined {
                 .help("publish a sensitive column, so that its table tells"));
             }
         };
-        Ok(Measured { tally, comparison, only: Some(vec!["query_error".to_owned()]) })
+        Ok(Measured { tally, comparison })
     }
 
     /// Attacks on people see the table of boxes, in which nobody has a sensitive value; attacks on sensitive values see the other

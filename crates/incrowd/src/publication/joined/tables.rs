@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{
-    ColumnSpec, Dataset, Error, Folded, FoldedColumn, GroupId, Kind, Labels, Partition, Plan, Result,
-    RowId, Span,
+    ColumnSpec, Dataset, Error, Folded, FoldedColumn, GroupId, Kind, Labels, Partition, Plan, Result, RowId,
+    Span,
 };
 use incrowd_engine::{Content, Order, Output};
 use incrowd_recode::join::JoinOutcome;

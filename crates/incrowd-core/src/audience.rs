@@ -1,8 +1,6 @@
 //! Who may see what. Everything that is computed about a release is one of these facts, and this one function says of each
 //! whether it may be printed as public, put onto a public page, written into a manifest or returned outside of `private`.
 
-use crate::manifest::Manifest;
-
 /// Who may see something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
@@ -54,12 +52,8 @@ pub enum Fact {
 pub const FEWEST_QUERIES: u64 = 100;
 
 impl Audience {
-    /// Who may see a fact about a release with this manifest.
-    pub fn of(fact: Fact, manifest: &Manifest) -> Audience {
-        Audience::decide(fact, manifest.withheld_in_secret())
-    }
-
-    /// The same, where only that is known of the manifest.
+    /// Who may see a fact about a release. `withheld_in_secret` is whether records were withheld from it and how many is not
+    /// told.
     pub fn decide(fact: Fact, withheld_in_secret: bool) -> Audience {
         let everybody = match fact {
             Fact::ReleaseItself | Fact::AttackOnRelease => true,

@@ -1,0 +1,148 @@
+//! One order of rows, whatever order the records were read in.
+//!
+//! Which row of a fold gets which number depends on the order of the input and on the threads that read it. Algorithms break
+//! ties by row number, so rows are put in the order of their codes before any algorithm sees them. Rows that encode alike, such as
+//! two spellings of one number, become one row.
+
+use rayon::prelude::*;
+
+/// Bits of a key that hold the row's number; the others hold its codes.
+const ROW_BITS: u32 = 32;
+const CODE_BITS: u32 = u128::BITS - ROW_BITS;
+
+/// Rows in the order of their codes.
+pub(crate) struct Canonical {
+    /// The codes, row by row.
+    pub(crate) codes: Vec<u32>,
+    /// How many records have each row.
+    pub(crate) weights: Vec<u64>,
+    /// For each row of the fold the row it became.
+    pub(crate) of_fold: Vec<u32>,
+}
+
+/// Puts rows in order. `sizes` says for each column how many codes it has.
+pub(crate) fn canonical(mut codes: Vec<u32>, weights: Vec<u64>, sizes: &[u32]) -> Canonical {
+    let width = sizes.len();
+    if width == 0 {
+        let of_fold = vec![0; weights.len()];
+        let weights = if weights.is_empty() { weights } else { vec![weights.iter().sum()] };
+        return Canonical { codes, weights, of_fold };
+    }
+    let key = Key::new(sizes);
+    let mut keys: Vec<u128> =
+        codes.par_chunks_exact(width).enumerate().map(|(row, codes)| key.pack(codes, row as u32)).collect();
+    keys.par_sort_unstable();
+    let rest = |key_of: u128| {
+        let start = row_of(key_of) * width;
+        &codes[start + key.bits.len()..start + width]
+    };
+    if key.bits.len() < width {
+        // Rows that differ only in columns that have no place in a key.
+        keys.chunk_by_mut(|a, b| a >> ROW_BITS == b >> ROW_BITS)
+            .filter(|alike| alike.len() > 1)
+            .for_each(|alike| alike.sort_unstable_by(|&a, &b| rest(a).cmp(rest(b))));
+    }
+    let mut of_fold = vec![0; keys.len()];
+    let mut summed: Vec<u64> = Vec::with_capacity(keys.len());
+    for at in 0..keys.len() {
+        let (own, row) = (keys[at], row_of(keys[at]));
+        let last = summed.len().wrapping_sub(1);
+        let same = |&before: &u128| before >> ROW_BITS == own >> ROW_BITS && rest(before) == rest(own);
+        if keys.get(last).is_some_and(same) {
+            summed[last] += weights[row];
+        } else {
+            keys[summed.len()] = own;
+            summed.push(weights[row]);
+        }
+        of_fold[row] = summed.len() as u32 - 1;
+    }
+    keys.truncate(summed.len());
+    if key.bits.len() == width {
+        // The keys hold everything, so the codes can be written over.
+        codes.truncate(keys.len() * width);
+        codes.par_chunks_exact_mut(width).zip(&keys).for_each(|(row, &own)| key.unpack(own, row));
+    } else {
+        let row = |&own: &u128| codes[row_of(own) * width..][..width].iter().copied();
+        codes = keys.iter().flat_map(row).collect();
+    }
+    Canonical { codes, weights: summed, of_fold }
+}
+
+/// The number of the row a key was made of.
+fn row_of(key: u128) -> usize {
+    key as u32 as usize
+}
+
+/// How the codes of the first columns become one number.
+struct Key {
+    /// The bits each of these columns takes.
+    bits: Vec<u32>,
+}
+
+impl Key {
+    /// As many columns as there is room for.
+    fn new(sizes: &[u32]) -> Key {
+        let mut room = CODE_BITS;
+        let bits = sizes.iter().map(|size| u32::BITS - size.saturating_sub(1).leading_zeros());
+        let fits = bits.take_while(|bits| {
+            let fits = *bits <= room;
+            room = room.saturating_sub(*bits);
+            fits
+        });
+        Key { bits: fits.collect() }
+    }
+
+    fn pack(&self, codes: &[u32], row: u32) -> u128 {
+        let packed =
+            codes.iter().zip(&self.bits).fold(0u128, |key, (&code, bits)| key << bits | u128::from(code));
+        packed << ROW_BITS | u128::from(row)
+    }
+
+    fn unpack(&self, key: u128, codes: &mut [u32]) {
+        let mut packed = key >> ROW_BITS;
+        for (code, &bits) in codes.iter_mut().zip(&self.bits).rev() {
+            *code = (packed & ((1 << bits) - 1)) as u32;
+            packed >>= bits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The same with a map.
+    fn check(rows: &[Vec<u32>], sizes: &[u32]) -> Result<(), TestCaseError> {
+        let weights: Vec<u64> = (1..=rows.len() as u64).collect();
+        let mut expected: BTreeMap<&[u32], u64> = BTreeMap::new();
+        rows.iter().zip(&weights).for_each(|(row, n)| *expected.entry(row).or_insert(0) += n);
+        let made = canonical(rows.concat(), weights, sizes);
+        prop_assert_eq!(&made.codes, &expected.keys().copied().collect::<Vec<_>>().concat());
+        prop_assert_eq!(&made.weights, &expected.values().copied().collect::<Vec<_>>());
+        for (row, at) in rows.iter().zip(made.of_fold) {
+            prop_assert_eq!(&made.codes[at as usize * sizes.len()..][..sizes.len()], row.as_slice());
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn rows_come_in_the_order_of_their_codes(rows in prop::collection::vec(prop::collection::vec(0u32..5, 3), 0..200)) {
+            check(&rows, &[5, 5, 5])?;
+        }
+
+        /// Columns with so many codes that only two of the four have a place in a key.
+        #[test]
+        fn columns_beyond_the_key_count_too(rows in prop::collection::vec(prop::collection::vec(0u32..3, 4), 0..200)) {
+            check(&rows, &[u32::MAX, 1 << 31, u32::MAX, 3])?;
+        }
+    }
+
+    #[test]
+    fn a_table_without_columns_is_one_row() {
+        let made = canonical(Vec::new(), vec![2, 3], &[]);
+        assert_eq!((made.weights, made.of_fold), (vec![5], vec![0, 0]));
+    }
+}
