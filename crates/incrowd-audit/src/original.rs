@@ -49,7 +49,7 @@ impl<'a> Original<'a> {
                     return Err(Error::input(format!(
                         "column `{name}` of the release has a cell that says nothing about the values of the original"
                     ))
-                    .help("give the kinds and hierarchies the release was made with: --hierarchy, --hierarchies or --job")
+                    .help("give the kinds and hierarchies the release was made with as `[columns] hierarchy` or `[input] hierarchies`, or give the job")
                     .at(format!("columns.{name}")));
                 };
                 extents.push(extent);

@@ -172,7 +172,7 @@ const STRANGERS: &str = "records that no record of the original can stand for";
 fn needs_original(promise: &Promise) -> Error {
     let name = promise.name();
     Error::job(format!("`{name}` needs the original table: who is an outlier is a question about its records")).help(
-        "give it with --original people.csv; from the release alone only the number of sensitive values can be checked, with \
-         --model l-diversity:l=K",
+        "give it as `[judging] original`; from the release alone only the number of sensitive values can be checked, with \
+         l-diversity",
     )
 }

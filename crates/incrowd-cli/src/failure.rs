@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::print::talk;
-use incrowd::job::keys::{self, Flag, Form};
+use crate::print::{talk, with_flags};
 use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
@@ -58,22 +57,6 @@ impl Failure {
     }
 }
 
-/// The library names keys of a job, `` `[output] path` ``; whoever types wants to know the flag, too.
-fn with_flags(text: &str) -> String {
-    let (mut told, mut behind) = (String::new(), String::new());
-    for (i, piece) in text.split('`').enumerate() {
-        told += &format!("{}{}{piece}", if i > 0 { "`" } else { "" }, std::mem::take(&mut behind));
-        let key = keys::titled(piece).filter(|_| i % 2 == 1);
-        let flags = key.map_or(&[] as &[Flag], |key| key.flags).iter();
-        let named = flags.filter(|flag| !matches!(flag.form, Form::Argument | Form::Param)).map(Flag::name);
-        let named: Vec<String> = named.take(2).collect();
-        if !named.is_empty() {
-            behind = format!(" ({})", named.join(", "));
-        }
-    }
-    told
-}
-
 /// An error with its place in a job file.
 #[derive(Debug)]
 struct Pointed {
@@ -102,22 +85,5 @@ impl Diagnostic for Pointed {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let label = LabeledSpan::new_with_span(None, (self.span.start, self.span.len()));
         Some(Box::new(std::iter::once(label)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_told_with_their_flags() {
-        for (said, told) in [
-            ("say `[output] path`.", "say `[output] path` (-o)."),
-            ("`[external] id` or `[columns] kind`", "`[external] id` (--id) or `[columns] kind` (--kind)"),
-            ("add `[[models]] name`", "add `[[models]] name` (-k, --model)"),
-            ("`[no] key` [output] path `k`", "`[no] key` [output] path `k`"),
-        ] {
-            assert_eq!(with_flags(said), told);
-        }
     }
 }

@@ -3,6 +3,7 @@
 use comfy_table::{CellAlignment, Table};
 use incrowd::core::text::Block;
 pub(crate) use incrowd::core::text::{groups, number, thousands};
+use incrowd::job::keys::{self, Flag, Form};
 
 /// Prints a line of the result.
 macro_rules! say {
@@ -55,15 +56,29 @@ impl OutputMode {
     }
 }
 
-/// A text of the library with flags in the place of keys: `population` is given as --population here.
+/// A text of the library with the flags of the keys it names: `[output] path` of a job is also -o, `[attack] second` of a
+/// request, which no job file has, is --second.
 pub(crate) fn with_flags(text: &str) -> String {
-    let cards = incrowd::ATTACKS.iter().flat_map(|card| card.needs.iter().chain(card.uses));
-    let mut keys: Vec<&str> = cards.flat_map(|need| need.keys()).copied().collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys.iter().fold(text.to_owned(), |text, key| {
-        text.replace(&format!("`{key}`"), &format!("--{}", key.replace('_', "-")))
-    })
+    let quoted = |piece: &str| {
+        let request =
+            ["[judging] ", "[attack] ", "[measure] "].iter().find_map(|part| piece.strip_prefix(part));
+        if let Some(name) = request {
+            return format!("--{}", name.replace('_', "-"));
+        }
+        let (title, value) = piece.split_once(" = ").unwrap_or((piece, ""));
+        let fits = |flag: &&Flag| match flag.form {
+            Form::Argument | Form::Param => false,
+            Form::Columns(role) => value.is_empty() || value.trim_matches('"') == role,
+            _ => true,
+        };
+        let flags = keys::titled(title).map_or(&[] as &[Flag], |key| key.flags).iter().filter(fits);
+        match flags.take(2).map(Flag::name).collect::<Vec<_>>().join(", ") {
+            names if names.is_empty() => format!("`{piece}`"),
+            names => format!("`{piece}` ({names})"),
+        }
+    };
+    let told = |(i, piece): (usize, &str)| if i % 2 == 1 { quoted(piece) } else { piece.to_owned() };
+    text.split('`').enumerate().map(told).collect()
 }
 
 /// Prints what was put into words elsewhere.

@@ -116,8 +116,9 @@ impl Schema {
         }
         let schema = Schema { columns };
         if schema.quasi().next().is_none() {
-            return Err(Error::job("no column is a quasi-identifier")
-                .help("name the columns that could be linked with other sources: role = \"quasi\", or --quasi age,sex,zip"));
+            return Err(Error::job("no column is a quasi-identifier").help(
+                "name the columns that could be linked with other sources with `[columns] role = \"quasi\"`",
+            ));
         }
         Ok(schema)
     }

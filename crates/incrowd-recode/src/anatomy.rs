@@ -86,7 +86,7 @@ pub fn diverse(buckets: &[Vec<u32>], l: u64) -> Result<u64> {
         return Err(Error::unsatisfiable(format!(
             "a sensitive value is more frequent than one record in {l}, so no grouping is diverse"
         ))
-        .help("withhold records first: --suppression r-suppression:l=…, or [suppression]"));
+        .help("withhold records first with `[suppression] name`"));
     }
     Ok(records)
 }

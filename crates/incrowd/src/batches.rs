@@ -61,15 +61,13 @@ pub fn batches(
     progress: &dyn Progress,
 ) -> Result<BatchesReport> {
     if tables.is_empty() {
-        return Err(
-            Error::job("no batches are given").help("incrowd batches day-1.csv day-2.csv --job job.toml")
-        );
+        return Err(Error::job("no batches are given").help("name a table for each"));
     }
     if job.suppression.is_none() {
         return Err(Error::job(
             "batches are published with a suppression step, because small tables are skewed",
         )
-        .help("add --suppression r-suppression:l=6, or [suppression]"));
+        .help("add `[suppression] name`, for example r-suppression with l = 6"));
     }
     if job.output.as_ref().is_some_and(|output| output.report.is_some() || output.owner_report.is_some()) {
         return Err(Error::job("pages of a report are about one release, and batches are many")

@@ -85,9 +85,7 @@ impl Case {
                 return Err(Error::job(format!(
                     "column `{name}` was generalized along a hierarchy ({hierarchy}), without which its cells cannot be read"
                 ))
-                .help(format!(
-                    "give it with --hierarchy {name}=FILE, or all of them with --hierarchies DIRECTORY or --job"
-                )));
+                .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job"));
             }
         }
         Ok(())

@@ -41,13 +41,13 @@ pub(crate) fn promises(
 ) -> Result<Vec<Promise>> {
     if models.is_empty() {
         return Err(Error::job("the job promises nothing: it names no model")
-            .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10"));
+            .help("add `[[models]] name`, for example k-anonymity with k = 10"));
     }
     let promise = |(i, model): (usize, &ModelJob)| {
         let promise = Promise::about(&model.name, model.params.clone(), sensitive).and_then(|promise| {
             if promise.model.card().needs.contains(&Need::Population) && !with_population {
                 return Err(Error::job(format!("`{}` needs a population table", model.name))
-                    .help("name it with --population people.csv, or [population] path = \"people.csv\""));
+                    .help("name it as `[population] path`"));
             }
             Ok(promise)
         });
@@ -133,7 +133,7 @@ impl CheckedJob {
                     "the categories of `{name}` need a column `{column}`, and there is one"
                 ))
                 .help("drop that column, or publish values or categories alone")
-                .at(format!("columns.{name}.publish_sa")));
+                .at(format!("columns.{name}.publish")));
             }
         }
         if schema.quasi().all(|(_, spec)| spec.weight() == 0.0) {
@@ -249,8 +249,9 @@ impl CheckedJob {
     /// before any long work.
     pub(crate) fn places(&self) -> Result<(Vec<TablePlace>, Places)> {
         let Some(output) = &self.job.output else {
-            return Err(Error::job("the job does not say where the release goes")
-                .help("use -o release.csv, or [output] path"));
+            return Err(
+                Error::job("the job does not say where the release goes").help("say it with `[output] path`")
+            );
         };
         let tables = self.publication.tables(self, &output.path)?;
         let manifest = output.manifest.clone().unwrap_or_else(|| manifest::default_path(&output.path));

@@ -52,7 +52,7 @@ pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) 
     let mut reading = Reading::of_roles(&job.roles());
     if reading.quasi.is_empty() {
         return Err(Error::job("outliers need quasi-identifiers to measure distance on")
-            .help("name them with --quasi"));
+            .help("name them with `[columns] role = \"quasi\"`"));
     }
     let given = params.iter().cloned().chain([("k".to_owned(), Value::Integer(1))]);
     let promise = Promise::about("plain-k-anonymity", given, &reading.sensitive_names())?;

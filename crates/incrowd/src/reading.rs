@@ -129,7 +129,7 @@ impl Reading {
     pub(crate) fn need_quasi(&self) -> Result<()> {
         if self.quasi.is_empty() {
             return Err(Error::job("which columns are quasi-identifiers?").help(
-                "use --quasi age,sex,zip, or --job with a job file; a manifest beside the table is read by itself",
+                "say it with `[columns] role = \"quasi\"`, or give the job; a manifest beside the table is read by itself",
             ));
         }
         Ok(())

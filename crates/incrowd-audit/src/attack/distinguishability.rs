@@ -25,8 +25,8 @@ use super::projections::{self, Projected, Projections};
 use super::{Card, Need, Scene, Subject};
 use crate::original::Original;
 
-const NEEDS: &str = "the original table (`original`) and what an outlier is: a release made under plain-k-anonymity says it in its \
-                     manifest, else `outliers` (p=0.8,d=0.85)";
+const NEEDS: &str = "the original table (`[judging] original`) and what an outlier is: a release made under plain-k-anonymity says it in its \
+                     manifest, else `[attack] outliers` (p=0.8,d=0.85)";
 
 const THRESHOLD: Param = Param {
     name: "threshold",

@@ -25,8 +25,8 @@ pub(super) const CARD: Card = Card {
     subject: Subject::Values,
     needs: &[Need::Sensitive, Need::Suppression, Need::OriginalSize],
     uses: &[],
-    needs_text: "a release whose manifest names a suppression, or `suppression`, and the size of the table: `original_size`, or \
-                 `original` with the table itself",
+    needs_text: "a release whose manifest names a suppression, or `[attack] suppression`, and the size of the table: `[attack] original_size`, or \
+                 `[judging] original` with the table itself",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -59,7 +59,9 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         release.values[column].totals(texts.len()).into_iter().filter(|&count| count > 0).collect();
     let (published, l) = (counts.iter().sum::<u64>(), skewed.mechanism.l);
     let Some(records) = skewed.records else {
-        return skip("needs the size of the table (`original_size`, or `original`)".to_owned());
+        return skip(
+            "needs the size of the table (`[attack] original_size`, or `[judging] original`)".to_owned(),
+        );
     };
     if records < published {
         return skip(format!("a table of {records} records cannot have this release of {published}"));

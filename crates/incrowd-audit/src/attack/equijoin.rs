@@ -26,7 +26,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::External],
     uses: &[],
-    needs_text: "an external table (`external`) with at least one of the quasi-identifiers",
+    needs_text: "an external table (`[attack] external`) with at least one of the quasi-identifiers",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

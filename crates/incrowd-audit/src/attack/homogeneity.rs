@@ -46,7 +46,11 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         answer = answer.and(Answer::one(finding));
     }
     if answer.findings.is_empty() {
-        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (`sensitive`)"));
+        return Ok(Answer::skip(
+            CARD.name,
+            None,
+            "needs a sensitive column (`[columns] role = \"sensitive\"`)",
+        ));
     }
     Ok(answer)
 }

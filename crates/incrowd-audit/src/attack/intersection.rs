@@ -33,7 +33,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::Second, Need::Sensitive],
     uses: &[Need::Population, Need::External],
-    needs_text: "a second release (`second`) that has a sensitive column and a quasi-identifier in common with the first",
+    needs_text: "a second release (`[attack] second`) that has a sensitive column and a quasi-identifier in common with the first",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
@@ -222,7 +222,7 @@ impl<'a> Both<'a> {
         let unseen = (0..seen.len()).filter(|&group| !seen[group]);
         count.apart += unseen.map(|group| first.groups.records[group]).sum::<u64>();
         let mut finding = count.finding(threshold, "records");
-        finding.notes.push("targets: every record of the release, at worst; give `external` or `population` to look for people".to_owned());
+        finding.notes.push("targets: every record of the release, at worst; give `[attack] external` or `[judging] population` to look for people".to_owned());
         finding.by_group = by_group;
         Ok(finding)
     }

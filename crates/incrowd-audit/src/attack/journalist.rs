@@ -24,7 +24,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::Population],
     uses: &[],
-    needs_text: "a population table (`population`) with at least one of the quasi-identifiers",
+    needs_text: "a population table (`[judging] population`) with at least one of the quasi-identifiers",
     params: &[THRESHOLD],
     limit: Quantity::Worst,
     run,

@@ -24,7 +24,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[],
     uses: &[Need::Population],
-    needs_text: "the release; with a population table (`population`) it is joined with that",
+    needs_text: "the release; with a population table (`[judging] population`) it is joined with that",
     params: &[THRESHOLD],
     limit: Quantity::Average,
     run,

@@ -21,7 +21,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::Joined, Need::External],
     uses: &[],
-    needs_text: "a k-join-anonymous release and the external table (`external`)",
+    needs_text: "a k-join-anonymous release and the external table (`[attack] external`)",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

@@ -22,7 +22,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::People, Need::Sensitive],
     uses: &[],
-    needs_text: "a table of people with the quasi-identifiers (`population` or `external`), and a sensitive column",
+    needs_text: "a table of people with the quasi-identifiers (`[judging] population` or `[attack] external`), and a sensitive column",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

@@ -18,13 +18,13 @@ pub(super) const CARD: Card = Card {
     paper: "sacharidis2010",
     about: "Somebody asks who of the people that fit a box of a k-join-anonymous release is in the microdata. The risk is the \
             share of those people who are: sensitive values of a sensitive group over people who fit one of its boxes, with a \
-            table of everybody (--population), else over its published rows, which is at most too high.",
+            table of everybody (`[judging] population`), else over its published rows, which is at most too high.",
     limits: "Smaller boxes raise it: k-join-anonymity tells more about presence than plain k-anonymity does. Whoever fits no box \
              is certainly absent. It says nothing about what else the adversary knows.",
     subject: Subject::People,
     needs: &[Need::Joined],
     uses: &[Need::Population],
-    needs_text: "a k-join-anonymous release; a population table (`population`) makes it exact",
+    needs_text: "a k-join-anonymous release; a population table (`[judging] population`) makes it exact",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

@@ -19,7 +19,7 @@ pub(super) const CARD: Card = Card {
     paper: "li2008",
     about: "Somebody finds the person's group and guesses a number, content to be wrong by at most epsilon. The risk is the \
             greatest share of the group's values that lie within epsilon of one guess.",
-    limits: "What counts as near is for people to say: without --epsilon it is a twentieth of the range between the first \
+    limits: "What counts as near is for people to say: without `[attack] epsilon` it is a twentieth of the range between the first \
              and the last decile. Codes that look like numbers are taken for numbers.",
     subject: Subject::Values,
     needs: &[Need::Sensitive, Need::Numbers],

@@ -24,7 +24,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::Values,
     needs: &[Need::Sensitive],
     uses: &[Need::Population],
-    needs_text: "the release with a sensitive column; the prior is taken from a population table (`population`) that has it",
+    needs_text: "the release with a sensitive column; the prior is taken from a population table (`[judging] population`) that has it",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(1.0, 1e12),
@@ -57,7 +57,11 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         answer = answer.and(Answer::one(finding));
     }
     if answer.findings.is_empty() {
-        return Ok(Answer::skip(CARD.name, None, "needs a sensitive column (`sensitive`)"));
+        return Ok(Answer::skip(
+            CARD.name,
+            None,
+            "needs a sensitive column (`[columns] role = \"sensitive\"`)",
+        ));
     }
     Ok(answer)
 }

@@ -25,7 +25,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[Need::Joined, Need::Population],
     uses: &[],
-    needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a table of everybody (`population`)",
+    needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a table of everybody (`[judging] population`)",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

@@ -48,7 +48,7 @@ pub(super) fn compatible(
 
 fn too_many(column: &FoldedColumn) -> Error {
     Error::resources(format!("column `{}` has too many different cells to compare two releases", column.name))
-        .help("give the people to look for: --population or --external")
+        .help("give the people to look for as `[population] path` or `[attack] external`")
 }
 
 struct Reader<'a> {
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
                     "the intervals of column `{}` are made from values, and two releases have none",
                     first.name
                 ))
-                .help("give the people to look for: --population or --external"));
+                .help("give the people to look for as `[population] path` or `[attack] external`"));
             }
             _ => None,
         };
@@ -184,7 +184,11 @@ mod tests {
             ColumnSpec { hierarchy: Some(HierarchySpec::Intervals(intervals)), ..ColumnSpec::default() };
         let column = FoldedColumn { name: "x".into(), texts: vec![String::new(), "[0, 4]".into()] };
         assert!(
-            compatible(&column, &column, &spec, "?").unwrap_err().advice().unwrap().contains("--external")
+            compatible(&column, &column, &spec, "?")
+                .unwrap_err()
+                .advice()
+                .unwrap()
+                .contains("[attack] external")
         );
     }
 }

@@ -90,7 +90,7 @@ impl Line {
             return Err(Error::input(format!(
                 "no cell of column `{name}` of the release covers a value of the other table"
             ))
-            .help("give the hierarchies the release was made with: --hierarchy, --hierarchies or --job")
+            .help("give the hierarchies the release was made with as `[columns] hierarchy` or `[input] hierarchies`, or give the job")
             .at(format!("columns.{name}")));
         }
         Ok(line)

@@ -140,7 +140,7 @@ fn section(attacked: &[&Attacked]) {
     }
     for attacked in attacked {
         for note in &attacked.finding.notes {
-            say!("note     {}: {note}", title(&attacked.finding));
+            say!("note     {}: {}", title(&attacked.finding), with_flags(note));
         }
     }
 }

@@ -185,9 +185,9 @@ fn takes(kind: ParamKind) -> String {
 
 fn print(entry: &Entry) {
     say!("{} ({})\n", entry.name, entry.kind);
-    say!("{}", wrapped(entry.about));
+    say!("{}", wrapped(&with_flags(entry.about)));
     if let Some(limits) = entry.limits {
-        say!("\nLimits. {}", wrapped(limits));
+        say!("\nLimits. {}", wrapped(&with_flags(limits)));
     }
     if let Some(needs) = entry.needs {
         say!("\nNeeds. {}", wrapped(&with_flags(needs)));
@@ -236,8 +236,8 @@ fn to_json(entry: &Entry) -> Value {
     json!({
         "name": entry.name,
         "kind": entry.kind,
-        "about": entry.about,
-        "limits": entry.limits,
+        "about": with_flags(entry.about),
+        "limits": entry.limits.map(with_flags),
         "needs": entry.needs.map(with_flags),
         "better": entry.better.map(Better::words),
         "paper": entry.paper,

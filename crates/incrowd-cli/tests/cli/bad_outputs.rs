@@ -65,7 +65,7 @@ fn an_unknown_extension_comes_with_those_that_are_known() {
 #[test]
 fn a_release_needs_a_place() {
     let room = Room::with_old_release();
-    refuses(&room, "", &["does not say where the release goes", "-o release.csv"]);
+    refuses(&room, "", &["does not say where the release goes", "`[output] path` (-o)"]);
     refuses(&room, "--order sorted", &["[output] needs `path`", "from: --order", "(-o)"]);
 }
 

@@ -39,7 +39,7 @@ fn records_left_out_do_not_count_for_k() {
 
 #[test]
 fn a_release_without_a_promise_is_refused() {
-    refuses("--quasi age,zip", 2, &["promises nothing", "-k 10"]);
+    refuses("--quasi age,zip", 2, &["promises nothing", "(-k, --model)"]);
 }
 
 #[test]

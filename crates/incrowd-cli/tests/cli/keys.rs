@@ -130,3 +130,32 @@ fn how_the_original_is_read_says_nothing_about_the_release() {
     room.write("commas.csv", crate::room::PEOPLE);
     room.does("measure commas.csv people.release.csv --manifest of-r.json").prints(&["ncp"]);
 }
+
+/// Pages of a report tell commands to type; so does the list of keys.
+const COMMANDS_TO_TYPE: [&str; 4] = ["report/settings.rs", "compare/page.rs", "keys/list.rs", "job/tests.rs"];
+
+#[test]
+fn the_library_names_keys_and_not_flags() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for library in ["incrowd", "incrowd-core", "incrowd-recode", "incrowd-audit", "incrowd-engine"] {
+        let mut folders = vec![crates.join(library).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() { folders.push(entry) } else { files.push(entry) }
+            }
+        }
+    }
+    files.retain(|file| !COMMANDS_TO_TYPE.iter().any(|exempt| file.ends_with(exempt)));
+    for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
+        for (i, line) in std::fs::read_to_string(file).unwrap().lines().enumerate() {
+            let code = line.split("//").next().unwrap();
+            let flag = |(at, _)| {
+                let before = code[..at].chars().next_back();
+                let after = code[at + 2..].chars().next();
+                after.is_some_and(|c| c.is_ascii_lowercase()) && before.is_some_and(|c| " \"`(".contains(c))
+            };
+            assert!(!code.match_indices("--").any(flag), "{}:{} names a flag: {line}", file.display(), i + 1);
+        }
+    }
+}

@@ -271,7 +271,7 @@ impl Promise {
                 (Some(other), _) if !matches!(other, Value::Word(_)) => {}
                 (_, []) => {
                     return Err(Error::job(format!("`{name}` needs a sensitive column, and there is none"))
-                        .help("name one: role = \"sensitive\", or --sensitive disease"));
+                        .help("name one with `[columns] role = \"sensitive\"`"));
                 }
                 (_, [only]) => {
                     given.retain(|(name, _)| name != param.name);

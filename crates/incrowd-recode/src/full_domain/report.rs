@@ -94,7 +94,7 @@ impl AlgorithmReport for SearchReport {
         text.push(Block::Table(rows));
         if let Some(more) = minimal.len().checked_sub(SHOWN).filter(|more| *more > 0) {
             let more = thousands(more as u64);
-            text.push(Block::line(format!("         and {more} more minimal ones; --json lists all")));
+            text.push(Block::line(format!("         and {more} more minimal ones; the JSON has all")));
         }
         if outcome.suppressed != self.best.suppressed {
             text.push(Block::line(format!(

@@ -48,7 +48,7 @@ const JOIN_CARD: Card = Card {
     about: "People of a public table stand beside those of the microdata, so that groups of k need less room: every \
             published group has at least k people and at least one of the microdata, and nobody can tell which. Sensitive \
             values are published in a second table, by sensitive groups of at least k records of the microdata. Asked for by \
-            [external] in a job or --external, with k-anonymity and any further models, which are judged on the sensitive groups.",
+            `[external] path` in a job, with k-anonymity and any further models, which are judged on the sensitive groups.",
     limits: "The paper's bound of 1/k is about finding a person's row, not about whether the person is in the microdata. \
              Smaller boxes tell more about presence than plain k-anonymity does (see `incrowd explain presence`), people \
              outside all boxes are known to be absent, and strangers whom an adversary can rule out do not count: the promise \

@@ -19,7 +19,7 @@ pub(super) const CARD: Card = Card {
     about: "Option of k-join-anonymity: trim = \"greedy\" leaves out external people at the faces of a box while k remain, so \
             that boxes shrink, as the paper does. trim = \"off\", the default, keeps them.",
     limits: "Trimming tells who is in the microdata: a face that could have been given up and was not must hold somebody of \
-             it. `incrowd attack --only trimming` counts the people exposed that way.",
+             it. The attack `trimming` counts the people exposed that way.",
 };
 
 /// Trims every group of the outcome.

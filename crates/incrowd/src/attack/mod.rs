@@ -138,8 +138,9 @@ fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[
         if attacked.iter().all(|a| a.finding.attack != limit.attack) {
             let why = skipped.iter().find(|s| s.attack == limit.attack).map(|s| s.why.as_str());
             let name = &limit.attack;
-            return Err(Error::job(format!("`{name}` has a limit, but it was not run"))
-                .help(why.map_or_else(|| format!("add {name} to --only"), |why| format!("{name} {why}"))));
+            return Err(Error::job(format!("`{name}` has a limit, but it was not run")).help(
+                why.map_or_else(|| format!("add {name} to `[attack] only`"), |why| format!("{name} {why}")),
+            ));
         }
     }
     Ok(())

@@ -51,14 +51,14 @@ pub fn init(options: &InitOptions, progress: &dyn Progress) -> Result<Draft> {
     let profile = examine(&asked, false, progress)?;
     if !profile.columns.iter().any(|c| c.proposal.role == RoleName::Quasi) {
         return Err(Error::job("no column of this table looks like a quasi-identifier")
-            .help("name those that could be linked with other sources: --quasi age,sex,zip"));
+            .help("name those that could be linked with other sources with `[columns] role = \"quasi\"`"));
     }
     if profile.records < options.k {
         return Err(Error::job(format!(
             "no release of {} records can have groups of {}",
             profile.records, options.k
         ))
-        .help("choose a smaller k with -k"));
+        .help("choose a smaller k"));
     }
     let release = release_name(&options.input);
     let text = render(options, &profile, &release)?;

@@ -76,7 +76,7 @@ pub(super) fn default_path() -> Result<PathBuf> {
         .or_else(|| variable("APPDATA"));
     directory.map(|directory| directory.join("incrowd").join("suppression.key")).ok_or_else(|| {
         Error::job("there is no directory for the secret key")
-            .help("name a file with --suppression-key, or [suppression] key")
+            .help("name a file as `[suppression] key`")
             .at("suppression.key")
     })
 }

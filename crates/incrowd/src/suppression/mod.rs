@@ -201,7 +201,7 @@ fn rule_draws(counts: &[u64], l: u64) -> bool {
 }
 
 fn refuse_second(before: Before, carried: bool, again: bool) -> Result<()> {
-    let help = "make it all the same, and have it logged, with --again";
+    let help = "make it all the same, and have it logged, with `[suppression] again`";
     match before {
         _ if again => Ok(()),
         Before::Otherwise => Err(Error::unsatisfiable(

@@ -95,7 +95,7 @@ impl Publication for Anatomy {
         let mut sensitive = job.schema.sensitive().map(|(name, _)| name);
         let (Some(on), None) = (sensitive.next(), sensitive.next()) else {
             return Err(Error::job("anatomy takes exactly one sensitive column")
-                .help("--sensitive disease")
+                .help("name one with `[columns] role = \"sensitive\"`")
                 .at("columns"));
         };
         if job.schema.quasi().any(|(name, _)| name == GROUP) || [GROUP, COUNT].contains(&on) {

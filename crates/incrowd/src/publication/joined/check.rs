@@ -86,6 +86,6 @@ fn unexpected(tables: &Tables) -> Vec<Failure> {
 /// What is said of a job that promises nothing about the number of people.
 pub(crate) fn no_k() -> Error {
     Error::job("k-join-anonymity needs a promise about the number of people in a group")
-        .help("add [[models]] with name = \"k-anonymity\" and k = 10, or use -k 10")
+        .help("add `[[models]] name`, for example k-anonymity with k = 10")
         .at("models")
 }

@@ -61,7 +61,7 @@ pub(super) fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Prog
         && let Some(report) = &mut made.joined
     {
         report.warnings.push(
-            "trim = \"greedy\" tells who is in the table: `incrowd attack --only trimming` with a population counts the people \
+            "trim = \"greedy\" tells who is in the table: the attack `trimming`, with a population, counts the people \
              exposed; trim = \"off\" exposes nobody that way"
                 .to_owned(),
         );

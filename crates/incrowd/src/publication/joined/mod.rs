@@ -257,7 +257,7 @@ impl Publication for Joined {
         let Some(original) = &case.judging.original else { return Ok(None) };
         let Some(rules) = &case.judging.external else {
             return Err(Error::job("which external table was the release made with?")
-                .help("name it with --external people.csv and --id, or give the job with --job"));
+                .help("name it as `[external] path` with `[external] id`, or give the job"));
         };
         originals::check(case, original, rules, tables, progress).map(Some)
     }
@@ -269,7 +269,7 @@ impl Publication for Joined {
             return Err(Error::job(
                 "the release was made with an external table, whose values belong to the domains",
             )
-            .help("name it with --external people.csv and --id, or give the job with --job"));
+            .help("name it as `[external] path` with `[external] id`, or give the job"));
         };
         let source = measuring.open_original()?;
         let directory = std::env::temp_dir();
