@@ -317,9 +317,7 @@ pub(crate) enum HierarchyCommand {
         table: PathBuf,
         /// The column
         column: String,
-        /// `mask`, `mask:left`, `dates`, `intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]]`, `mdr`, `mdr:none`, `mdr:LOW,HIGH` or a
-        /// .toml tree
-        #[arg(long, value_name = "HIERARCHY")]
+        #[arg(long, value_name = "HIERARCHY", help = incrowd::job::SHORT_HIERARCHIES)]
         kind: String,
         /// The file [default: standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -339,7 +337,7 @@ pub(crate) enum HierarchyCommand {
     },
     /// Show a hierarchy as a tree
     Show {
-        /// The hierarchy file; with --table also `mask`, `dates`, `intervals:WIDTH` or `mdr`
+        /// The hierarchy file; with --table also what `hierarchy build --kind` takes
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// A table whose values the hierarchy is made of

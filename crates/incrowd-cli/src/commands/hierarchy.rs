@@ -39,7 +39,13 @@ fn values(table: &Path, column: &str, mode: OutputMode) -> Result<Vec<String>> {
     incrowd::column_values(&input, column, &Bar::new(mode))
 }
 
-fn build(table: &Path, column: &str, kind: &str, output: Option<&Path>, mode: OutputMode) -> Result<ExitCode> {
+fn build(
+    table: &Path,
+    column: &str,
+    kind: &str,
+    output: Option<&Path>,
+    mode: OutputMode,
+) -> Result<ExitCode> {
     let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
     if output.is_some_and(|path| same(path, table) || same(path, Path::new(kind))) {
         return Err(

@@ -16,7 +16,7 @@ const FORMS: [&str; 7] = ["file", "mask", "intervals", "cuts", "dates", "tree", 
 const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
 
 /// How a hierarchy is written in short.
-pub const SHORT: &str = "a file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
+pub const SHORT: &str = "A file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
                          dates[:month,year], mdr[:LOW,HIGH], or a table as in a job file";
 
 /// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
@@ -50,7 +50,7 @@ pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
         return match short(word, &entry.node.at) {
             Some(node) => hierarchy(&entry.with(&node)).map_err(|Refused { error, at }| {
                 let error =
-                    if error.advice().is_none() { error.help(format!("write {SHORT}")) } else { error };
+                    if error.advice().is_none() { error.help(format!("it takes {SHORT}")) } else { error };
                 Refused { error, at }
             }),
             None => file(entry),

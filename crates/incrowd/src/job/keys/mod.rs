@@ -257,11 +257,10 @@ impl Section {
 
     /// The parameters of what is called `name` there.
     pub fn params(self, name: &str) -> &'static [Param] {
-        use incrowd_recode::{ALGORITHMS, anatomy, suppression::SUPPRESSIONS};
+        use incrowd_recode::{ALGORITHMS, suppression::SUPPRESSIONS};
         let found = match self {
             Section::Models => incrowd_core::model::MODELS.iter().find(|c| c.name == name).map(|c| c.params),
             Section::Suppression => SUPPRESSIONS.iter().find(|c| c.name == name).map(|c| c.params),
-            Section::Algorithm if name == anatomy::CARD.name => Some(anatomy::CARD.params),
             Section::Algorithm => ALGORITHMS.iter().find(|c| c.name == name).map(|c| c.params),
             _ => None,
         };
