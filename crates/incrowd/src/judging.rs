@@ -5,7 +5,11 @@
 
 use std::path::PathBuf;
 
-use crate::job::{ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, Roles, Table};
+use incrowd_core::Value;
+
+use crate::job::{
+    Batches, ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, RoleName, Roles, Table,
+};
 
 /// A release to be judged. What is left empty is asked of the manifest beside the release.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +57,38 @@ impl Judging {
             population: job.population.clone(),
             external: job.external.clone(),
         }
+    }
+
+    /// Judges a table in memory. Its roles and promises must be stated, for it has no manifest beside it.
+    pub fn of_batches(release: Batches) -> Judging {
+        Judging { release: Table::in_memory(release), ..Judging::default() }
+    }
+
+    /// The same with these columns in a role.
+    #[must_use]
+    pub fn with_role<'a>(mut self, columns: impl IntoIterator<Item = &'a str>, role: RoleName) -> Judging {
+        for name in columns {
+            match self.columns.iter_mut().find(|(known, _)| known == name) {
+                Some((_, column)) => column.role = role,
+                None => self.columns.push((name.to_owned(), ColumnJob { role, ..ColumnJob::default() })),
+            }
+        }
+        self
+    }
+
+    /// The same with a promise to check; if none is stated, those of the manifest are.
+    #[must_use]
+    pub fn model<'a>(mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) -> Judging {
+        let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.models.push(ModelJob { name: name.to_owned(), params });
+        self
+    }
+
+    /// The same beside the table the release was made from.
+    #[must_use]
+    pub fn beside(mut self, original: Input) -> Judging {
+        self.original = Some(original);
+        self
     }
 
     /// The roles of the columns and how missing values are read.

@@ -70,7 +70,7 @@ pub(crate) fn zstandard(bytes: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(bytes, 1).unwrap()
 }
 
-fn batches(names: &[&str], records: &[Vec<Cell>]) -> (Arc<Schema>, Vec<RecordBatch>) {
+pub(crate) fn batches(names: &[&str], records: &[Vec<Cell>]) -> (Arc<Schema>, Vec<RecordBatch>) {
     let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
     let schema = Arc::new(Schema::new(fields));
     let batch = |rows: &[Vec<Cell>]| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_core::Silent;
-use incrowd_engine::{Embedded, External, Identity, Options};
+use incrowd_engine::{Embedded, Engine, External, Identity, Options};
 use serde_json::Value as Json;
 
 fn write(path: &Path, header: &Json, rows: &Json) {
@@ -33,7 +33,7 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
     let engine = Embedded::open(&[dir.join("mt.csv")], &Options::default())?;
     let external =
         External::open(&[dir.join("pd.csv")], &Options::default(), "ID", &identity.quasi, &identity.missing)?;
-    let people = engine.people(&identity, &Silent)?;
+    let people = engine.source().people(&identity, &Silent)?;
     let gathered = external.read(&people, most, dir, &Silent)?;
     let number = |text: &str| text.parse::<i64>().unwrap();
     let mut joined = Joined::new();
@@ -137,7 +137,7 @@ fn strangers_are_gathered_where_there_is_no_room_for_all() {
         names: false,
     };
     let engine = Embedded::open(&[dir.path().join("mt.csv")], &Options::default()).unwrap();
-    let people = engine.people(&identity, &Silent).unwrap();
+    let people = engine.source().people(&identity, &Silent).unwrap();
     let external =
         External::open(&[dir.path().join("pd.csv")], &Options::default(), "ID", &quasi, &[]).unwrap();
     let all = external.read(&people, u64::MAX, dir.path(), &Silent).unwrap();

@@ -5,6 +5,7 @@ mod bad_files;
 mod bad_records;
 mod changing;
 mod common;
+mod conformance;
 mod files;
 mod fold;
 mod join;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use incrowd_core::cell::set_label;
 use incrowd_core::{Code, ColumnSpec, Dataset, Kind, Partition, Plan, Result, RowId, Silent, Span};
-use incrowd_engine::{Content, Embedded, Engine, Options, Order, Output, Pending, Receipt};
+use incrowd_engine::{Content, Embedded, Engine, Options, Order, Output, Places, Receipt};
 
 use crate::common::{Cell, dice, spec};
 
@@ -82,6 +82,26 @@ pub(crate) fn release_after(
     between: impl FnOnce(),
 ) -> Result<Receipt> {
     let mut engine = Embedded::open(&[input.to_owned()], &Options::default())?;
+    let manifest = target.with_file_name("manifest.json");
+    engine.begin(&Places { tables: vec![target.to_owned()], manifest: manifest.clone() })?;
+    let receipt = stage(&mut engine, ask, between)?;
+    engine.publish(b"{}")?;
+    std::fs::remove_file(manifest).unwrap();
+    Ok(receipt)
+}
+
+/// Folds the people of an engine, lets `between` happen, and stages the plan that follows from what they say.
+pub(crate) fn stage(engine: &mut dyn Engine, ask: Ask, between: impl FnOnce()) -> Result<Receipt> {
+    stage_at(engine, 0, ask, between)
+}
+
+/// The same for the table at a position.
+pub(crate) fn stage_at(
+    engine: &mut dyn Engine,
+    table: usize,
+    ask: Ask,
+    between: impl FnOnce(),
+) -> Result<Receipt> {
     let mut fold = spec(&["age", "city", "disease"], &["?"], ask.drop);
     fold.replay = ask.carry;
     let folded = engine.fold(&fold, &Silent)?;
@@ -90,10 +110,7 @@ pub(crate) fn release_after(
     let data = Dataset::encode(folded, &specs, &[], "?").map_err(|e| e.misfit.error)?;
     let partition = partition(&data);
     between();
-    let mut pending = Pending::create(target)?;
-    let receipt = engine.apply(&Plan::new(&data, &partition), &output(ask), &mut pending, &Silent)?;
-    pending.publish()?;
-    Ok(receipt)
+    engine.stage(table, &Plan::new(&data, &partition), &output(ask), &Silent)
 }
 
 pub(crate) fn release(input: &Path, target: &Path, ask: Ask) -> Receipt {

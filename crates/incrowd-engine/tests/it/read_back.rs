@@ -41,7 +41,7 @@ pub(crate) fn batches(path: &Path) -> Vec<RecordBatch> {
     }
 }
 
-fn typed(batches: &[RecordBatch]) -> (Vec<String>, Vec<Vec<Cell>>) {
+pub(crate) fn typed(batches: &[RecordBatch]) -> (Vec<String>, Vec<Vec<Cell>>) {
     let header = batches[0].schema().fields().iter().map(|f| f.name().clone()).collect();
     let mut records = Vec::new();
     for batch in batches {

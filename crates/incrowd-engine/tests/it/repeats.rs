@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use incrowd_core::Silent;
-use incrowd_engine::{Embedded, FoldSpec, Options};
+use incrowd_engine::{Embedded, Engine, FoldSpec, Options};
 
 /// Several chunks, read by several threads; names that are one in two columns only, missing ones, and records that are dropped.
 #[test]
@@ -41,6 +41,6 @@ fn people_with_several_records_are_counted() {
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
         assert!(want > 1_000);
-        assert_eq!(engine.repeats(&names, &spec, &Silent).unwrap(), want);
+        assert_eq!(engine.source().repeats(&names, &spec, &Silent).unwrap(), want);
     }
 }

@@ -37,7 +37,7 @@ fn a_survey_agrees_with_a_fold() {
     let missing: Vec<String> = vec!["".into(), "?".into()];
     for columns in [vec!["few", "note"], vec!["id", "name", "note", "few"]] {
         let columns: Vec<String> = columns.into_iter().map(str::to_owned).collect();
-        let table = engine.survey(&columns, &missing, &Silent).unwrap();
+        let table = engine.source().survey(&columns, &missing, &Silent).unwrap();
         assert_eq!(table.records, 70_000);
         let spec = FoldSpec { columns, missing: missing.clone(), ..FoldSpec::default() };
         let folded = engine.fold(&spec, &Silent).unwrap();
@@ -53,7 +53,7 @@ fn long_cells_take_little_room_and_stay_apart() {
     let text: String = (0..50).map(|i| format!("{long}{}\n", i % 25)).collect();
     std::fs::write(&path, format!("letter\n{text}")).unwrap();
     let engine = Embedded::open(&[path], &Options::default()).unwrap();
-    let table = engine.survey(&["letter".into()], &[], &Silent).unwrap();
+    let table = engine.source().survey(&["letter".into()], &[], &Silent).unwrap();
     let texts = &table.columns[0].texts;
     assert_eq!(texts.iter().count(), 25);
     assert!(texts.iter().all(|(_, text)| text.len() <= 100 && text.starts_with("ä long letter")));
@@ -66,5 +66,5 @@ fn a_column_that_is_not_there_is_refused() {
     let path = dir.path().join("t.csv");
     std::fs::write(&path, "age\n1\n").unwrap();
     let engine = Embedded::open(&[path], &Options::default()).unwrap();
-    assert!(engine.survey(&["agee".into()], &[], &Silent).is_err());
+    assert!(engine.source().survey(&["agee".into()], &[], &Silent).is_err());
 }

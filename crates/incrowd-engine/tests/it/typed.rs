@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{ColumnSpec, Dataset, Partition, Plan, Result, RowId, Silent, Span};
-use incrowd_engine::{Content, Embedded, Engine, Options, Order, Output, Pending};
+use incrowd_engine::{Content, Embedded, Engine, Options, Order, Output, Places};
 
 use crate::common::{spec, write, write_parquet};
 use crate::read_back::{batches, read};
@@ -96,9 +96,10 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     };
     let columns = engine.columns().iter().map(|name| (name.clone(), content(name))).collect();
     let output = Output { columns, order: Order::Shuffled, missing: "?".to_owned() };
-    let mut pending = Pending::create(target)?;
-    engine.apply(&Plan::new(&data, &partition), &output, &mut pending, &Silent)?;
-    pending.publish()
+    let manifest = target.with_file_name("manifest.json");
+    engine.begin(&Places { tables: vec![target.to_owned()], manifest })?;
+    engine.stage(0, &Plan::new(&data, &partition), &output, &Silent)?;
+    engine.publish(b"{}")
 }
 
 /// Every record but its age, printed, by id.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
-use incrowd::{Silent, anonymize, measure, verify};
+use incrowd::{Judging, Silent, anonymize, measure, verify};
 
 use crate::columns::range;
 use crate::release::{alike, listing, read};
@@ -118,11 +118,12 @@ impl Adult {
             }
         }
         assert_eq!(seen.len() as u64, PUBLISHED);
-        let measured = measure(&job, &dir.join("out.csv"), &Silent).unwrap();
-        assert!(alike(&measured.to_json()["metrics"], &report.manifest.content["metrics"]), "other metrics");
-        let mut job = job;
-        (job.input.paths, job.output) = (vec![dir.join("out.csv")], None);
-        assert!(verify(&job, &Silent).unwrap().holds());
+        let measured = measure(&Judging::of(&job), None, &Silent).unwrap();
+        assert!(
+            alike(&measured.to_json()["metrics"], &report.manifest.to_json()["metrics"]),
+            "other metrics"
+        );
+        assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
         assert_eq!(listing(dir), ["adult.csv", "out.csv", "out.release.json"]);
     }
 }
@@ -178,10 +179,8 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
         chance += 1.0 / candidates.len() as f64;
         guess += *values.values().max().unwrap() as f64 / candidates.len() as f64;
     }
-    let mut request = incrowd::AttackRequest { job, ..Default::default() };
-    (request.job.input.paths, request.job.output) = (vec![dir.join("out.csv")], None);
-    request.external = Some(dir.join("voters.csv"));
-    let report = incrowd::attack(&request, &Silent).unwrap();
+    let request = incrowd::AttackRequest { external: Some(dir.join("voters.csv")), ..Default::default() };
+    let report = incrowd::attack(&Judging::of(&job), &request, &Silent).unwrap();
     let average = |column: Option<&str>| {
         let found = report.attacked.iter().map(|a| &a.finding);
         let mut found = found.filter(|f| f.attack == "equijoin" && f.column.as_deref() == column);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, PopulationJob, RoleName};
-use incrowd::{AttackReport, AttackRequest, Finding, Limit, Silent, Value, anonymize, attack};
+use incrowd::{AttackReport, AttackRequest, Finding, Judging, Limit, Silent, Value, anonymize, attack};
 
 /// People whose disease follows from where they live; the one at the end stands out.
 fn people() -> String {
@@ -34,12 +34,6 @@ fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
     path
 }
 
-fn request(release: &Path) -> AttackRequest {
-    let mut request = AttackRequest::default();
-    request.job.input.paths = vec![release.to_owned()];
-    request
-}
-
 fn found<'a>(report: &'a AttackReport, name: &str, column: Option<&str>) -> &'a Finding {
     let fits = |f: &&Finding| f.attack == name && f.column.as_deref() == column;
     report.attacked.iter().map(|a| &a.finding).find(fits).unwrap_or_else(|| panic!("{name}"))
@@ -55,11 +49,14 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
     let voters = dir.path().join("voters.csv");
     std::fs::write(&voters, "name,age,zip\nvictim,99,02199\n").unwrap();
     let report = |path: &Path| {
-        let mut request = request(path);
-        request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
-        request.external = Some(voters.clone());
-        request.limits = vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }];
-        attack(&request, &Silent).unwrap()
+        let mut judging = Judging::new(path);
+        judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+        let request = AttackRequest {
+            external: Some(voters.clone()),
+            limits: vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }],
+            ..AttackRequest::default()
+        };
+        attack(&judging, &request, &Silent).unwrap()
     };
     let (weak, strong) = (report(&weak), report(&strong));
     assert!(!weak.holds() && strong.holds());
@@ -90,11 +87,14 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     let dir = tempfile::tempdir().unwrap();
     let first = release(dir.path(), "first.csv", &["age", "zip"], 4);
     let second = release(dir.path(), "second.csv", &["zip"], 9);
-    let mut request = request(&first);
-    request.second = Some(second);
-    request.external = Some(dir.path().join("people.csv"));
-    request.only = vec!["intersection".into()];
-    let report = attack(&request, &Silent).unwrap();
+    let judging = Judging::new(&first);
+    let mut request = AttackRequest {
+        second: Some(second),
+        external: Some(dir.path().join("people.csv")),
+        only: vec!["intersection".into()],
+        ..AttackRequest::default()
+    };
+    let report = attack(&judging, &request, &Silent).unwrap();
     let disease = found(&report, "intersection", Some("disease"));
     // Everybody is in both, so every true value is left, and nobody is excluded.
     assert_eq!((disease.of, disease.fact("not_in_both")), (201, Some(0.0)));
@@ -102,12 +102,12 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     // A release tells nothing about itself that it does not tell anyway.
     let mut itself = request.clone();
     itself.second = Some(first);
-    let itself = attack(&itself, &Silent).unwrap();
+    let itself = attack(&judging, &itself, &Silent).unwrap();
     let alone = found(&itself, "intersection", Some("disease"));
     assert_eq!(alone.at_risk, 0);
     assert!(disease.average > alone.average, "{} {}", disease.average, alone.average);
     request.external = None;
-    let worst = attack(&request, &Silent).unwrap();
+    let worst = attack(&judging, &request, &Silent).unwrap();
     assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
 }
 
@@ -115,13 +115,13 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
 fn the_same_release_gives_the_same_report() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
-    let mut request = request(&path);
-    request.job.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
-    let one = attack(&request, &Silent).unwrap();
+    let mut judging = Judging::new(&path);
+    judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+    let one = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
     for _ in 0..3 {
         // Published again, the records come in another order.
         release(dir.path(), "r.csv", &["age", "zip"], 3);
-        let other = attack(&request, &Silent).unwrap();
+        let other = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
         assert_eq!(one.to_json(), other.to_json());
         assert_eq!(one.details(), other.details());
     }
@@ -131,7 +131,7 @@ fn the_same_release_gives_the_same_report() {
 fn debug_output_shows_no_cell() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 1);
-    let report = attack(&request(&path), &Silent).unwrap();
+    let report = attack(&Judging::new(&path), &AttackRequest::default(), &Silent).unwrap();
     let shown = format!("{report:?}{:?}", report.exposed(&report.attacked[0].finding));
     assert!(!shown.contains("plague") && !shown.contains("02199"));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
-use incrowd::{Fault, Silent, anonymize, verify};
+use incrowd::{Fault, Judging, Silent, anonymize, verify};
 
 /// Sixty people with eight diseases in four categories, and a weight that is passed through.
 fn people(dir: &Path) -> PathBuf {
@@ -38,9 +38,7 @@ fn records(dir: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 
 /// Judges the release with nothing but its manifest.
 fn from_manifest(dir: &Path) -> incrowd::Checked {
-    let mut check = Job::default();
-    check.input.paths = vec![dir.join("out.csv")];
-    verify(&check, &Silent).unwrap()
+    verify(&Judging::new(dir.join("out.csv")), &Silent).unwrap()
 }
 
 const P_PLUS: &str = "[[models]]\nname = 'p-plus-alpha-sensitive'\np = 2\nalpha = 1.5\nk = 4\n";

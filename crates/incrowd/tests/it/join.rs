@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{ExternalJob, Job, JoinMethod, OnConflict, PopulationJob, RoleName, Trim};
-use incrowd::{
-    AttackRequest, Checked, Fault, Originals, Silent, Value, anonymize, attack, measure_utility, verify,
-    verify_joined,
-};
+use incrowd::{AttackRequest, Checked, Fault, Judging, Silent, Value, anonymize, attack, measure, verify};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -49,12 +46,9 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
 
 /// The job that judges `out.csv` with the originals in hand.
 fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
-    let mut judging = job.clone();
-    let microdata =
-        std::mem::replace(&mut judging.input.paths, vec![job.output.as_ref().unwrap().path.clone()])
-            .remove(0);
-    judging.output = None;
-    verify_joined(&judging, si, Some(&Originals { microdata, audit }), &Silent).unwrap()
+    let mut judging = Judging { values: si.map(Path::to_owned), ..Judging::of(job) };
+    judging.external.as_mut().unwrap().audit = audit;
+    verify(&judging, &Silent).unwrap()
 }
 
 #[test]
@@ -72,8 +66,7 @@ fn verdicts_of_the_checker() {
         job.column_mut("QI1").spec.kind = Some(incrowd::core::Kind::Numeric);
         job.column_mut("QI2").spec.kind = Some(incrowd::core::Kind::Numeric);
         let checked = checked(&job, None, Some(&dir.join("si.csv")));
-        let failures = &checked.joined.as_ref().unwrap().failures;
-        assert_eq!(checked.holds(), case["ok"] == true, "case {i} {}: {failures:?}", case["kind"]);
+        assert_eq!(checked.holds(), case["ok"] == true, "case {i} {}: {checked:?}", case["kind"]);
         seen += 1;
     }
     assert_eq!(seen, 32);
@@ -139,7 +132,11 @@ fn figure_5_is_published_as_two_tables() {
     let values = std::fs::read_to_string(dir.join("out.si.csv")).unwrap();
     assert_eq!(values, "SG,SA\nsg1,v1\nsg1,v1\nsg1,v2\nsg1,v2\nsg2,v1\nsg2,v2\nsg2,v3\n");
     let audit = std::fs::read_to_string(dir.join("audit.csv")).unwrap();
-    assert!(audit.starts_with("id,group,source\nA,1,both\nC,1,both\nV,1,pd\n") && audit.contains("D,2,mt\n"));
+    assert!(
+        audit.starts_with("id,group,source\nA,1,both\n")
+            && audit.contains("V,1,external\n")
+            && audit.contains("D,2,table\n")
+    );
     let joined = report.joined.unwrap();
     assert_eq!((joined.strangers, joined.strangers_published, joined.outside), (6, 5, 1));
     assert_eq!((joined.discernibility, joined.margin), (2 * 2 + 2 * 2 + 2 * 2 + 1, 0));
@@ -151,13 +148,11 @@ fn figure_5_is_published_as_two_tables() {
             && !manifest.contains("\"ID\"")
     );
     let found = checked(&job, Some(dir.join("audit.csv")), None);
-    assert!(found.holds(), "{:?}", found.joined);
+    assert!(found.holds(), "{found:?}");
     assert!(checked(&job, None, None).holds());
-    let mut alone = Job::default();
-    alone.input.paths = vec![dir.join("out.csv")];
-    let found = verify(&alone, &Silent).unwrap();
+    let found = verify(&Judging::new(dir.join("out.csv")), &Silent).unwrap();
     assert!(found.holds() && found.digest_matches == Some(true));
-    assert_eq!(found.joined.unwrap().sensitive_digest_matches, Some(true));
+    assert_eq!(found.values_match(), Some(true));
 }
 
 #[test]
@@ -273,10 +268,8 @@ fn attacks_on_figure_5() {
     job.external.as_mut().unwrap().trim = Trim::Greedy;
     job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
     anonymize(&job, &Silent).unwrap();
-    let mut request = AttackRequest::default();
-    request.job.input.paths = vec![dir.join("out.csv")];
-    request.external = Some(dir.join("pd.csv"));
-    let report = attack(&request, &Silent).unwrap();
+    let request = AttackRequest { external: Some(dir.join("pd.csv")), ..AttackRequest::default() };
+    let report = attack(&Judging::new(dir.join("out.csv")), &request, &Silent).unwrap();
     let found = |name: &str| report.attacked.iter().map(|a| &a.finding).find(|f| f.attack == name);
     // Without a table of everybody the published rows are all who fit: 4 of 6 and 3 of 6.
     let shares = &figure["presence_by_sg"];
@@ -330,11 +323,10 @@ fn trimming_exposes_those_whom_the_vectors_name() {
                 case["case"]
             );
             assert_eq!(joined.discernibility, case[name]["dm"].as_u64().unwrap());
-            let mut request = AttackRequest::default();
-            request.job.input.paths = vec![dir.join("out.csv")];
-            request.job.population = Some(PopulationJob { paths: vec![dir.join("pd.csv")] });
-            request.only = vec!["trimming".into()];
-            let report = attack(&request, &Silent).unwrap();
+            let mut judging = Judging::new(dir.join("out.csv"));
+            judging.population = Some(PopulationJob { paths: vec![dir.join("pd.csv")] });
+            let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
+            let report = attack(&judging, &request, &Silent).unwrap();
             counts.push(report.attacked[0].finding.fact("exposed").unwrap() as u64);
         }
         let expected = case["trim_attack"]["exposed"].as_u64().unwrap();
@@ -380,10 +372,10 @@ proptest! {
                     let report = anonymize(&job, &Silent).unwrap();
                     prop_assert!(report.verification.holds());
                     let with = checked(&job, Some(dir.join("audit.csv")), None);
-                    prop_assert!(with.holds(), "{algorithm} {method:?} {trim:?} {:?}", with.joined);
+                    prop_assert!(with.holds(), "{algorithm} {method:?} {trim:?} {with:?}");
                     let without = checked(&job, None, None);
-                    prop_assert!(without.holds(), "{algorithm} {method:?} {trim:?} {:?}", without.joined);
-                    prop_assert_eq!(without.joined.unwrap().loose, 0);
+                    prop_assert!(without.holds(), "{algorithm} {method:?} {trim:?} {without:?}");
+                    prop_assert_eq!(without.from_original.unwrap().loose, Some(0));
                 }
             }
         }
@@ -440,17 +432,16 @@ fn models_are_kept_on_the_sensitive_groups_and_hierarchies_work() {
                 incrowd::hierarchy::mask::Mask { char: '*', from: incrowd::hierarchy::mask::From::Right };
             job.column_mut("zip").spec.hierarchy = Some(incrowd::core::HierarchySpec::Mask(mask));
             let report = anonymize(&job, &Silent).unwrap();
-            let content = &report.manifest.content;
+            let content = &report.manifest.to_json();
             for model in content["sensitive_groups"]["models"].as_array().unwrap() {
                 assert_eq!(model["holds"], true, "{algorithm} {method:?} {model}");
             }
             assert!(content["sensitive_groups"]["groups"].as_u64().unwrap() > 1, "{algorithm} {method:?}");
             assert!(checked(&job, None, None).holds(), "{algorithm} {method:?}");
-            let mut measuring = job.clone();
-            measuring.output = None;
             let ask = incrowd::Ask::default();
-            let measured = measure_utility(&measuring, &dir.join("out.csv"), &ask, &Silent).unwrap();
-            let error = measured.utility.unwrap().queries.unwrap().all.mean.unwrap();
+            let measured = measure(&Judging::of(&job), Some(&ask), &Silent).unwrap();
+            let error =
+                measured.utility.unwrap().get::<incrowd::utility::QueryError>().unwrap().all.mean.unwrap();
             assert!(error > 0.0 && error < 2.0, "{algorithm} {method:?} {error}");
         }
     }

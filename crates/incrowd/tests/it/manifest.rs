@@ -19,7 +19,7 @@ fn has(object: &Json, wanted: &[&str]) {
 fn it_has_the_keys_it_promises() {
     let dir = tempfile::tempdir().unwrap();
     let report = anonymize(&small(dir.path(), "out.csv"), &Silent).unwrap();
-    let manifest = &report.manifest.content;
+    let manifest = &report.manifest.to_json();
     has(manifest, &["incrowd", "job", "records", "groups", "models", "metrics", "algorithm", "digest"]);
     assert_eq!(keys(&manifest["records"]), ["read", "dropped_missing", "suppressed", "published"]);
     has(&manifest["models"][0], &["name", "k", "holds", "margin"]);
@@ -76,8 +76,7 @@ fn a_run_killed_between_its_renames_left_a_whole_release() {
     let old = std::fs::read_to_string(&manifest).unwrap().replace("blake3:", "blake3:0");
     std::fs::rename(&manifest, dir.path().join(".out.release.json.incrowd-partial")).unwrap();
     std::fs::write(&manifest, old).unwrap();
-    let mut check = incrowd::job::Job::default();
-    check.input.paths = vec![dir.path().join("out.csv")];
+    let check = incrowd::Judging::new(dir.path().join("out.csv"));
     assert_eq!(incrowd::verify(&check, &Silent).unwrap().digest_matches, Some(true));
     // A partial manifest of another table vouches for nothing.
     std::fs::write(dir.path().join("out.csv"), "age,city,disease\n1,x,y\n").unwrap();

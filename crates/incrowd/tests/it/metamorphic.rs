@@ -18,7 +18,7 @@ use crate::release::{Case, alike, cases};
 fn release(case: &Case, dir: &Path, people: &[usize]) -> Release {
     case.write(dir, people.iter().copied());
     let report = anonymize(&case.parsed(dir, "out.csv"), &Silent).ok()?;
-    let metrics = report.manifest.content["metrics"].clone();
+    let metrics = report.manifest.to_json()["metrics"].clone();
     Some((std::fs::read(dir.join("out.csv")).unwrap(), metrics))
 }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, PopulationJob, RoleName, hierarchy_from_path, parse};
 use incrowd::model::MODELS;
-use incrowd::{AttackRequest, Fault, Quantity, Report, Silent, Value, anonymize, attack, measure, verify};
+use incrowd::{
+    AttackRequest, Fault, Judging, Quantity, Report, Silent, Value, anonymize, attack, measure, verify,
+};
 use serde_json::Value as Json;
 
 use crate::release::read;
@@ -65,7 +67,7 @@ fn check_cells(dir: &Path, report: &Report, columns: &[&str]) {
     let table = read(&dir.join("out.csv"));
     let mut narrow = 0;
     for column in columns {
-        let mdr = &report.manifest.content["job"]["columns"][column]["mdr"];
+        let mdr = &report.manifest.to_json()["job"]["columns"][column]["mdr"];
         for row in &table.rows {
             let cell = &row[table.column(column)];
             assert!(is_cell(cell, mdr), "a cell of {column} is not one of {mdr}");
@@ -85,20 +87,16 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
         check_cells(dir, &report, &["age", "dose", "seen"]);
         let release = dir.join("out.csv");
         // With the job, and with nothing but the manifest.
-        let mut bare = Job::default();
-        bare.input.paths = vec![dir.join("people.csv")];
-        for asked in [job.clone(), bare] {
-            let measured = measure(&asked, &release, &Silent).unwrap().to_json();
-            let (have, want) = (&measured["metrics"]["ncp"], &report.manifest.content["metrics"]["ncp"]);
+        let bare = Judging { original: Some(job.input.clone()), ..Judging::new(&release) };
+        for asked in [Judging::of(&job), bare] {
+            let measured = measure(&asked, None, &Silent).unwrap().to_json();
+            let (have, want) = (&measured["metrics"]["ncp"], &report.manifest.to_json()["metrics"]["ncp"]);
             assert!((have.as_f64().unwrap() - want.as_f64().unwrap()).abs() < 1e-12, "{}", algorithm.name);
         }
-        let mut judged = Job::default();
-        judged.input.paths = vec![release.clone()];
-        assert!(verify(&judged, &Silent).unwrap().holds());
-        let mut request = AttackRequest::default();
-        request.job.input.paths = vec![release];
-        request.job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
-        let attacked = attack(&request, &Silent).unwrap();
+        let mut judging = Judging::new(&release);
+        assert!(verify(&judging, &Silent).unwrap().holds());
+        judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
+        let attacked = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
         let journalist = attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
         // The population is the table, so whoever is covered by a group is in it or as like it as its members are.
         assert!(journalist.finding.quantity(Quantity::Worst) <= 0.25);
@@ -118,7 +116,7 @@ fn a_cell_that_is_not_of_the_tree_is_refused() {
     let (lo, hi) = cell[1..cell.len() - 1].split_once(", ").unwrap();
     let odd = format!("[{lo}, {}]", hi.parse::<i64>().unwrap() + 1);
     std::fs::write(&release, text.replace(&cell, &odd)).unwrap();
-    let error = measure(&job, &release, &Silent).unwrap_err();
+    let error = measure(&Judging::of(&job), None, &Silent).unwrap_err();
     assert!(!error.message().contains(lo) || !error.message().contains(&odd), "{error}");
     assert_eq!(error.fault(), Fault::Input);
     assert!(report.verification.holds());
@@ -132,21 +130,21 @@ fn a_single_width_is_kept_and_priced() {
     let one = anonymize(&job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true"), &Silent).unwrap();
     check_cells(dir, &one, &["age", "dose", "seen"]);
     let ncp = |report: &Report, column: &str| {
-        report.manifest.content["metrics"]["ncp_by_column"][column].as_f64().unwrap()
+        report.manifest.to_json()["metrics"]["ncp_by_column"][column].as_f64().unwrap()
     };
     let said = &one.to_json()["private"]["trials"]["single_width"];
     assert_eq!(said.as_array().unwrap().len(), 3);
     for width in said.as_array().unwrap() {
         let column = width["column"].as_str().unwrap();
         assert_eq!(
-            one.manifest.content["job"]["columns"][column]["mdr"]["factors"].as_array().unwrap().len(),
+            one.manifest.to_json()["job"]["columns"][column]["mdr"]["factors"].as_array().unwrap().len(),
             1
         );
         assert!((width["ncp_after"].as_f64().unwrap() - ncp(&one, column)).abs() < 1e-9, "{column}");
         assert!((width["ncp_before"].as_f64().unwrap() - ncp(&all, column)).abs() < 1e-9, "{column}");
     }
-    assert!(one.manifest.content["private"].is_null(), "trials are not for the public");
-    assert!(!one.manifest.content.to_string().contains("trials"));
+    assert!(one.manifest.to_json()["private"].is_null(), "trials are not for the public");
+    assert!(!one.manifest.to_json().to_string().contains("trials"));
 }
 
 #[test]
@@ -197,9 +195,7 @@ fn promises_about_a_population_hold_of_regular_intervals() {
         let job = job(dir, models, &format!("name = '{algorithm}'"));
         let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm}: {e}"));
         assert!(report.verification.holds());
-        let mut judged = Job::default();
-        judged.input.paths = vec![dir.join("out.csv")];
-        judged.population = job.population.clone();
+        let judged = Judging { population: job.population.clone(), ..Judging::new(dir.join("out.csv")) };
         assert!(verify(&judged, &Silent).unwrap().holds(), "{algorithm}");
     }
 }
@@ -229,7 +225,7 @@ fn weights_are_reported_and_checked() {
     let mut heavy = job(dir, "", "name = 'optimized-mondrian'");
     heavy.column_mut("age").spec.weight = Some(3.0);
     let report = anonymize(&heavy, &Silent).unwrap();
-    let metrics = &report.manifest.content["metrics"];
+    let metrics = &report.manifest.to_json()["metrics"];
     let of = |column: &str| metrics["ncp_by_column"][column].as_f64().unwrap();
     let want = (3.0 * of("age") + of("dose") + of("seen") + of("sex")) / 6.0;
     assert!((metrics["weighted_ncp"].as_f64().unwrap() - want).abs() < 1e-12);
@@ -283,7 +279,7 @@ fn adult_with_blocking_and_pooling() {
         job.write_to(dir.path().join("adult.csv"));
         let report = anonymize(&job, &Silent).unwrap();
         assert_eq!(report.records.published, 45_222);
-        report.manifest.content
+        report.manifest.to_json()
     };
     let word = |text: &str| Value::Word(text.to_owned());
     let ncp = |content: &Json| format!("{:.4}", content["metrics"]["ncp"].as_f64().unwrap());

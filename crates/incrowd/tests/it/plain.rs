@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd::job::{Job, RoleName, parse};
-use incrowd::{AttackRequest, Fault, Silent, Value, anonymize, attack, outliers, verify};
+use incrowd::{AttackRequest, Fault, Judging, Silent, Value, anonymize, attack, outliers, verify};
 use incrowd_synth::{Synth, Table};
 
 use crate::adult::data;
@@ -52,19 +52,16 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
         let removed = expansion.removed_global + expansion.removed_local + expansion.removed_residues;
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");
-        let mut again = job.clone();
-        (again.input.paths, again.output, again.original) =
-            (vec![path.clone()], None, job.input.paths.clone());
+        let again = Judging::of(&job);
         assert!(verify(&again, &Silent).unwrap().holds(), "k = {k}");
         eprintln!("k = {k}: {} groups, {removed} records left out", report.verification.groups);
         if k == 15 {
             // What the adversary of the paper cannot prove, and what it knows nevertheless.
             let request = AttackRequest {
-                job: again,
                 only: vec!["distinguishability".to_owned(), "outlier-values".to_owned()],
                 ..AttackRequest::default()
             };
-            let report = attack(&request, &Silent).unwrap();
+            let report = attack(&again, &request, &Silent).unwrap();
             let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
             assert_eq!((worst.len(), worst[0]), (2, 0.0));
             assert!(worst[1] > 0.0);
@@ -225,12 +222,10 @@ fn outliers_by_density_are_hidden_verified_and_attacked() {
         &Silent,
     );
     assert_eq!(found.unwrap().forced.outliers, forced.outliers);
-    let mut again = job.clone();
-    (again.input.paths, again.output, again.original) =
-        (vec![dir.path().join("release.csv")], None, job.input.paths.clone());
+    let again = Judging::of(&job);
     assert!(verify(&again, &Silent).unwrap().holds());
     let only = vec!["distinguishability".to_owned(), "outlier-values".to_owned()];
-    let report = attack(&AttackRequest { job: again, only, ..AttackRequest::default() }, &Silent).unwrap();
+    let report = attack(&again, &AttackRequest { only, ..AttackRequest::default() }, &Silent).unwrap();
     let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
     assert_eq!((worst.len(), worst[0]), (2, 0.0));
 }

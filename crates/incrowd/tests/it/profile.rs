@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use incrowd::job::{Input, RoleName, parse};
 use incrowd::profile::{Draft, InitOptions, ProfileOptions, ValueKind, init};
 use incrowd::risk::population::Sampling;
-use incrowd::{Silent, anonymize, profile, verify};
+use incrowd::{Judging, Silent, anonymize, profile, verify};
 use incrowd_synth::{Synth, Table};
 
 fn input(path: &Path) -> Input {
@@ -28,10 +28,7 @@ fn runs(path: &Path, k: u64) -> Draft {
         anonymize(&parsed, &Silent).unwrap_or_else(|e| panic!("{}: {e}\n{}", path.display(), draft.text));
     assert!(report.verification.holds() && report.records.published > 0, "{}", path.display());
     assert!(report.dropped_columns.is_empty(), "every column has a role");
-    let mut judged = parsed;
-    judged.input = input(&dir.path().join(&draft.release));
-    judged.output = None;
-    assert!(verify(&judged, &Silent).unwrap().holds(), "{}", path.display());
+    assert!(verify(&Judging::of(&parsed), &Silent).unwrap().holds(), "{}", path.display());
     draft
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use incrowd::job::{Job, PopulationJob, parse};
-use incrowd::{Silent, Value, anonymize, verify};
+use incrowd::{Judging, Silent, Value, anonymize, verify};
 use serde_json::{Value as Json, json};
 
 use crate::adult::{HIERARCHIES, data, hierarchy};
@@ -172,15 +172,13 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
         own.write_to(path.clone());
         let report = anonymize(&own, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(report.verification.groups > 1, "{typed}: nothing was divided");
-        let mut again = own.clone();
-        (again.input.paths, again.output, again.original) =
-            (vec![path.clone()], None, own.input.paths.clone());
-        let checked = verify(&again, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
+        let checked = verify(&Judging::of(&own), &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(checked.holds(), "{typed}");
         assert_eq!(checked.verification.judgements, report.verification.judgements, "{typed}");
+        let mut again = own.clone();
         again.models.clear();
         MEASURES.iter().for_each(|(_, on, weak)| promise(&mut again, weak, on));
-        let measured = verify(&again, &Silent).unwrap().verification.judgements;
+        let measured = verify(&Judging::of(&again), &Silent).unwrap().verification.judgements;
         let measures = MEASURES.iter().zip(&measured).map(|((name, on, _), judgement)| {
             let on = (!on.is_empty()).then_some(*on);
             json!({ "name": name, "on": on, "have": judgement.have })

@@ -72,8 +72,8 @@ fn tables_of_one_column_and_tab_separated_releases_can_be_checked() {
             job.set_role(column, incrowd::job::RoleName::Drop);
         }
         anonymize(&job, &Silent).unwrap();
-        job.input = incrowd::job::Input { paths: vec![dir.path().join(output)], ..Default::default() };
-        let checked = incrowd::verify(&job, &Silent).map_err(|e| e.message().to_owned());
+        let checked =
+            incrowd::verify(&incrowd::Judging::of(&job), &Silent).map_err(|e| e.message().to_owned());
         assert_eq!(checked.map(|c| c.holds()), Ok(true), "{output}");
     }
 }

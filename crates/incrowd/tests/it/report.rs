@@ -1,7 +1,7 @@
 //! Reports and comparisons of real tables.
 
 use incrowd::job::{CompareJob, Input, Job, RoleName};
-use incrowd::{Ask, CompareRequest, Pages, ReportRequest, Silent, Value, anonymize, compare, report};
+use incrowd::{Ask, CompareRequest, Judging, Pages, Silent, Value, anonymize, compare, report};
 
 use crate::adult::data;
 
@@ -15,13 +15,11 @@ fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) ->
     job.promise("k-anonymity", [("k", Value::Integer(k))]);
     job.write_to(dir.path().join("r.csv"));
     anonymize(&job, &Silent).unwrap();
-    let original = job.input.clone();
-    job.input.paths = vec![dir.path().join("r.csv")];
     // Prediction takes longest and has tests of its own.
     let only = ["ncp", "non_uniform_entropy", "query_error"].map(str::to_owned).to_vec();
     let mut ask = Ask { only, pairs: true, ..Ask::default() };
     ask.workload.queries = 300;
-    report(&ReportRequest { job, original: Some(original), ask }, &Silent).unwrap()
+    report(&Judging::of(&job), &ask, &Silent).unwrap()
 }
 
 fn charts(page: &str) -> usize {

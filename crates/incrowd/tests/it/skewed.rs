@@ -142,7 +142,5 @@ fn a_small_sample_of_adult_is_skewed_and_published_all_the_same() {
     let step = anonymize(&job, &Silent).unwrap().suppression.unwrap();
     assert!(step.used.is_some() && step.withheld > 0 && step.checks.holds());
     assert!(step.adversary.iter().any(|guess| guess.prior == "flat" && !guess.exact));
-    let mut release = Job::default();
-    release.input.paths = vec![dir.path().join("out.csv")];
-    assert!(verify(&release, &Silent).unwrap().holds());
+    assert!(verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
 }

@@ -2,21 +2,18 @@
 
 use std::path::Path;
 
-use incrowd::job::Job;
-use incrowd::{Checked, Silent, anonymize, verify};
+use incrowd::{Checked, Judging, Silent, anonymize, verify};
 
 use crate::release::small;
 
 const RELEASE: &str = "out.csv";
 const MANIFEST: &str = "out.release.json";
 
-/// A release with its job turned to what `verify` takes.
-fn made(dir: &Path) -> Job {
-    let mut job = small(dir, RELEASE);
+/// A release, to be judged with what its job says.
+fn made(dir: &Path) -> Judging {
+    let job = small(dir, RELEASE);
     assert_eq!(anonymize(&job, &Silent).unwrap().verification.groups, 2);
-    job.input.paths = vec![dir.join(RELEASE)];
-    job.output = None;
-    job
+    Judging::of(&job)
 }
 
 fn tamper(dir: &Path, change: impl FnOnce(&mut Vec<String>)) {
@@ -26,7 +23,7 @@ fn tamper(dir: &Path, change: impl FnOnce(&mut Vec<String>)) {
     std::fs::write(dir.join(RELEASE), lines.join("\n") + "\n").unwrap();
 }
 
-fn check(job: &Job) -> Checked {
+fn check(job: &Judging) -> Checked {
     verify(job, &Silent).unwrap()
 }
 
@@ -34,7 +31,7 @@ fn check(job: &Job) -> Checked {
 fn an_untouched_release_holds() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path());
-    for job in [job.clone(), Job { input: job.input.clone(), ..Job::default() }] {
+    for job in [job.clone(), Judging::new(dir.path().join(RELEASE))] {
         let checked = check(&job);
         assert!(checked.holds() && checked.digest_matches == Some(true));
         assert_eq!(checked.verification.judgements[0].have, 2.0);
@@ -96,8 +93,7 @@ fn another_order_of_records_is_another_file() {
 #[test]
 fn a_published_identifier_is_found_out() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = made(dir.path());
-    job.set_role("id", incrowd::job::RoleName::Identifier);
+    let job = made(dir.path()).with_role(["id"], incrowd::job::RoleName::Identifier);
     let checked = check(&job);
     assert_eq!((checked.identifiers.as_slice(), checked.holds()), (["id".to_owned()].as_slice(), false));
 }
@@ -106,7 +102,7 @@ fn a_published_identifier_is_found_out() {
 fn the_original_is_not_a_release() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = made(dir.path());
-    job.input.paths = vec![dir.path().join("people-in.csv")];
+    job.release = incrowd::job::Table::file(dir.path().join("people-in.csv"));
     let checked = check(&job);
     assert_eq!((checked.digest_matches, checked.holds()), (None, false));
     assert_eq!(checked.verification.judgements[0].failing, 5);

@@ -2,7 +2,7 @@
 
 use incrowd::job::{Job, parse};
 use incrowd::utility::{Classification, EntropyLoss, Pairs, QueryError};
-use incrowd::{Ask, Silent, Utility, anonymize, measure_utility};
+use incrowd::{Ask, Judging, Silent, Utility, anonymize};
 
 use crate::adult::{data, hierarchy};
 
@@ -40,8 +40,7 @@ fn a_larger_k_costs_more_of_everything() {
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
         anonymize(&job, &Silent).unwrap();
-        let release = dir.path().join(format!("r{k}.csv"));
-        measure_utility(&job, &release, &ask(only), &Silent).unwrap().utility.unwrap()
+        incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent).unwrap().utility.unwrap()
     };
     let all = [5, 50, 500].map(|k| measure(k, &["non_uniform_entropy", "query_error", "association"]));
     let figures = |u: &Utility| {
@@ -81,7 +80,7 @@ fn what_is_learned_from_a_release_lies_between_guessing_and_originals() {
     let dir = tempfile::tempdir().unwrap();
     let job = job(&data, dir.path(), 10);
     anonymize(&job, &Silent).unwrap();
-    let utility = measure_utility(&job, &dir.path().join("r10.csv"), &ask(&["classification"]), &Silent);
+    let utility = incrowd::measure(&Judging::of(&job), Some(&ask(&["classification"])), &Silent);
     let utility = utility.unwrap().utility.unwrap();
     let c = utility.get::<Classification>().unwrap();
     assert_eq!((c.target.as_str(), c.classes, c.originals), ("income", 2, c.published));

@@ -1,0 +1,272 @@
+//! What every engine must do, whatever its tables and releases live in. An engine is put to these tests by a [`Harness`], which
+//! gives it a table and looks, from outside, at what can be seen of a release.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use incrowd_core::{Folded, Silent};
+use incrowd_engine::{
+    Batches, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
+};
+
+use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};
+use crate::people::{Ask, NAMES, expected, people, stage};
+use crate::read_back::{read, sorted, typed};
+
+/// Rows of cells under a header.
+type Seen = (Vec<String>, Vec<Vec<Cell>>);
+
+/// An engine under test.
+trait Harness {
+    /// What the engine works on.
+    fn name(&self) -> &'static str;
+
+    /// An engine about this table.
+    fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine>;
+
+    /// Whether the table and the release have nulls.
+    fn nulls(&self) -> (bool, bool);
+
+    /// The places of a release of so many tables.
+    fn places(&self, tables: usize) -> Places;
+
+    /// What anybody can see of the release: its tables with the digests of their bytes, and the manifest; nothing before it is
+    /// published.
+    fn visible(&self) -> Option<(Vec<(Seen, String)>, Vec<u8>)>;
+
+    /// Whether anything is left that is neither the table nor a published release.
+    fn leftovers(&self) -> bool;
+}
+
+/// Where a table or a release is.
+#[derive(Clone, Copy, PartialEq)]
+enum Medium {
+    Csv,
+    Parquet,
+    Memory,
+}
+
+/// The engine for one machine, from one medium to another.
+struct OnThisMachine {
+    from: Medium,
+    to: Medium,
+    directory: tempfile::TempDir,
+    memory: MemoryStore,
+}
+
+impl OnThisMachine {
+    fn new(from: Medium, to: Medium) -> OnThisMachine {
+        OnThisMachine { from, to, directory: tempfile::tempdir().unwrap(), memory: MemoryStore::new() }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn table_name(&self, table: usize) -> String {
+        format!("release-{table}.{}", if self.to == Medium::Csv { "csv" } else { "parquet" })
+    }
+}
+
+impl Harness for OnThisMachine {
+    fn name(&self) -> &'static str {
+        match (self.from, self.to) {
+            (Medium::Memory, Medium::Memory) => "memory",
+            (Medium::Memory, _) => "memory to files",
+            (_, Medium::Memory) => "files to memory",
+            (Medium::Parquet, _) => "parquet",
+            _ => "csv",
+        }
+    }
+
+    fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine> {
+        let source = match self.from {
+            Medium::Csv => {
+                let path = write(self.directory.path(), "in.csv", &text(&NAMES, records, &Style::PLAIN));
+                Source::open(&[path], &Options::default())
+            }
+            Medium::Parquet => {
+                crate::common::parquet(&self.at("in.parquet"), &NAMES, records);
+                Source::open(&[self.at("in.parquet")], &Options::default())
+            }
+            Medium::Memory => {
+                let (schema, batches) = batches(&NAMES, records);
+                Source::of_batches(&Batches::new("people", schema, batches).unwrap())
+            }
+        };
+        match self.to {
+            Medium::Memory => Box::new(Embedded::new(source.unwrap(), self.memory.clone())),
+            _ => Box::new(Embedded::new(source.unwrap(), FileStore::default())),
+        }
+    }
+
+    fn nulls(&self) -> (bool, bool) {
+        (self.from != Medium::Csv, self.to != Medium::Csv)
+    }
+
+    fn places(&self, tables: usize) -> Places {
+        let tables = (0..tables).map(|table| self.at(&self.table_name(table))).collect();
+        Places { tables, manifest: self.at("release.json") }
+    }
+
+    fn visible(&self) -> Option<(Vec<(Seen, String)>, Vec<u8>)> {
+        if self.to == Medium::Memory {
+            let (tables, manifest) = self.memory.released()?;
+            let seen = |table: &incrowd_engine::ReleasedTable| {
+                let own = format!("blake3:{}", blake3::hash(table.bytes()).to_hex());
+                (typed(&table.batches().unwrap().1), own)
+            };
+            return Some((tables.iter().map(seen).collect(), manifest));
+        }
+        let manifest = std::fs::read(self.at("release.json")).ok();
+        let tables: Vec<PathBuf> =
+            (0..9).map(|table| self.at(&self.table_name(table))).filter(|path| path.exists()).collect();
+        assert_eq!(manifest.is_some(), !tables.is_empty(), "a part of a release is there without the rest");
+        let seen = |path: &PathBuf| (read(path), digest(path).unwrap());
+        Some((tables.iter().map(seen).collect(), manifest?))
+    }
+
+    fn leftovers(&self) -> bool {
+        let files = std::fs::read_dir(self.directory.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+        names.into_iter().any(|name| !name.starts_with("in.") && !name.starts_with("release"))
+    }
+}
+
+fn harnesses() -> Vec<Box<dyn Harness>> {
+    use Medium::{Csv, Memory, Parquet};
+    let all = [(Csv, Csv), (Parquet, Parquet), (Memory, Memory), (Memory, Csv), (Csv, Memory)];
+    all.map(|(from, to)| Box::new(OnThisMachine::new(from, to)) as Box<dyn Harness>).into()
+}
+
+/// A table as the medium has it: what has no nulls has empty texts.
+fn as_read(records: &[Vec<Cell>], nulls: bool) -> Vec<Vec<Cell>> {
+    let cell = |cell: &Cell| if nulls { cell.clone() } else { Some(cell.clone().unwrap_or_default()) };
+    records.iter().map(|record| record.iter().map(cell).collect()).collect()
+}
+
+#[test]
+fn a_fold_is_that_of_the_slow_twin() {
+    for harness in harnesses() {
+        let people = people(400, 3);
+        for (columns, missing, drop) in
+            [(vec!["age", "city"], vec!["?"], true), (vec!["note", "disease", "id"], vec!["", "a,b"], false)]
+        {
+            let spec = spec(&columns, &missing, drop);
+            let folded: Folded = harness.engine(&people).fold(&spec, &Silent).unwrap();
+            let twin = slow(&NAMES, &people, &spec, harness.nulls().0);
+            assert_eq!(difference(&folded, &twin), None, "{} {columns:?}", harness.name());
+        }
+    }
+}
+
+#[test]
+fn a_value_is_found_at_its_first_record() {
+    for harness in harnesses() {
+        let mut people = people(50, 4);
+        people[17][2] = Some("Atlantis".to_owned());
+        people[30][2] = Some("Atlantis".to_owned());
+        let place = harness.engine(&people).locate("city", "Atlantis").unwrap();
+        assert_eq!(place.as_deref(), Some("record 18"), "{}", harness.name());
+    }
+}
+
+#[test]
+fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
+    let asks = [(false, Order::Sorted, true), (true, Order::Shuffled, true), (true, Order::Sorted, false)];
+    for (carry, order, drop) in asks {
+        for harness in harnesses() {
+            let ask = Ask { carry, order, drop };
+            let people = people(300, 5);
+            let mut engine = harness.engine(&people);
+            engine.begin(&harness.places(1)).unwrap();
+            let receipt = stage(&mut *engine, ask, || {}).unwrap();
+            let columns: Vec<String> = if carry { NAMES.to_vec() } else { NAMES[1..4].to_vec() }
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            let back = engine.read_back(0, &columns, &Silent).unwrap();
+            assert!(harness.visible().is_none(), "{}: seen before it is published", harness.name());
+            engine.publish(b"{ \"manifest\": 1 }").unwrap();
+            let (tables, manifest) = harness.visible().expect("it is published");
+            assert_eq!(manifest, b"{ \"manifest\": 1 }");
+            let [((header, records), digest)] = tables.as_slice() else { panic!("one table") };
+            assert_eq!((header, digest), (&columns, &back.digest), "{}", harness.name());
+            assert_eq!(back.columns, columns);
+            let (rows, suppressed) = expected(&as_read(&people, harness.nulls().0), ask, harness.nulls().1);
+            assert_eq!((receipt.published, receipt.suppressed), (rows.len() as u64, suppressed));
+            // No cell is shown if this fails.
+            assert!(sorted(records.clone()) == sorted(rows.clone()), "{}: other records", harness.name());
+            let mut counts: BTreeMap<Vec<Cell>, u64> = BTreeMap::new();
+            records.iter().for_each(|record| *counts.entry(record.clone()).or_default() += 1);
+            let read = back.folded.canonical().into_iter().map(|(row, n)| {
+                (row.into_iter().map(|cell| cell.map(str::to_owned)).collect::<Vec<Cell>>(), n)
+            });
+            assert!(read.eq(counts), "{}: what was read back is not what is published", harness.name());
+            assert!(!harness.leftovers(), "{}", harness.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_discarded_leaves_nothing() {
+    for harness in harnesses() {
+        let ask = Ask { carry: true, order: Order::Shuffled, drop: true };
+        let mut engine = harness.engine(&people(300, 6));
+        engine.begin(&harness.places(1)).unwrap();
+        stage(&mut *engine, ask, || {}).unwrap();
+        engine.discard();
+        assert!(harness.visible().is_none(), "{}", harness.name());
+        assert!(!harness.leftovers(), "{}: leftovers", harness.name());
+        // And so does what is dropped.
+        engine.begin(&harness.places(1)).unwrap();
+        stage(&mut *engine, ask, || {}).unwrap();
+        drop(engine);
+        assert!(harness.visible().is_none() && !harness.leftovers(), "{}", harness.name());
+    }
+}
+
+#[test]
+fn several_tables_appear_together() {
+    for harness in harnesses() {
+        let ask = Ask { carry: false, order: Order::Sorted, drop: true };
+        let mut engine = harness.engine(&people(120, 7));
+        engine.begin(&harness.places(2)).unwrap();
+        stage(&mut *engine, ask, || {}).unwrap();
+        crate::people::stage_at(&mut *engine, 1, ask, || {}).unwrap();
+        assert!(harness.visible().is_none(), "{}", harness.name());
+        engine.publish(b"{}").unwrap();
+        let (tables, _) = harness.visible().unwrap();
+        assert_eq!(tables.len(), 2, "{}", harness.name());
+        assert!(tables[0].0 == tables[1].0, "{}: two sorted tables of one plan differ", harness.name());
+    }
+}
+
+#[test]
+fn a_table_without_a_place_is_refused() {
+    for harness in harnesses() {
+        let ask = Ask { carry: false, order: Order::Sorted, drop: true };
+        let mut engine = harness.engine(&people(60, 8));
+        assert!(stage(&mut *engine, ask, || {}).is_err(), "{}", harness.name());
+        engine.begin(&harness.places(1)).unwrap();
+        assert!(crate::people::stage_at(&mut *engine, 1, ask, || {}).is_err(), "{}", harness.name());
+    }
+}
+
+/// A table in memory may be one large batch, or come in parts with columns of other types.
+#[test]
+fn batches_of_any_size_are_one_table() {
+    let people = people(70_000, 9);
+    let (schema, parts) = batches(&NAMES, &people);
+    let whole = parts.iter().flat_map(|part: &RecordBatch| part.columns().first()).count();
+    assert!(whole > 1);
+    let spec = spec(&["age", "city", "disease"], &["?"], true);
+    let twin = {
+        let harness = OnThisMachine::new(Medium::Parquet, Medium::Parquet);
+        harness.engine(&people).fold(&spec, &Silent).unwrap()
+    };
+    let table = Batches::new("people", schema, parts).unwrap();
+    let folded = Source::of_batches(&table).unwrap().fold(&spec, &Silent).unwrap();
+    assert_eq!(difference(&folded, &twin), None);
+}
