@@ -5,7 +5,7 @@
 //! are a group like any other, since whoever finds a person in no other group knows where to look.
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
 
 /// How suppressed records are published.
@@ -158,10 +158,12 @@ fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<Group
             let values: Vec<Vec<Code>> = (0..data.quasi().len()).map(values).collect();
             let spans = partition.spans(GroupId(group as u32));
             let cell = |q: usize| match partition.levels() {
-                Some(levels) => Cell::at_level(&data.quasi()[q].domain, spans[q].lo, levels[q] as usize),
-                None => Cell::new(&data.quasi()[q].domain, spans[q], &values[q]),
+                Some(levels) => {
+                    PublishedCell::at_level(&data.quasi()[q].domain, spans[q].lo, levels[q] as usize)
+                }
+                None => PublishedCell::new(&data.quasi()[q].domain, spans[q], &values[q]),
             };
-            let cells: Vec<Cell<'_>> = (0..spans.len()).map(cell).collect();
+            let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
             let covered = population.covered(&cells, everybody.clone());
             groups[group].population = population.people(&covered);
             covered.iter().for_each(|&row| reached[row as usize] = true);

@@ -1,7 +1,7 @@
 //! From the cheapest combination of levels to the dearest: whoever finds company there stays.
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Span};
 use rayon::prelude::*;
 
@@ -93,8 +93,8 @@ impl<'a> Judge<'a> {
             codes
         };
         let values: Vec<Vec<Code>> = (0..spans.len()).map(values).collect();
-        let cell = |q: usize| Cell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
-        let cells: Vec<Cell<'_>> = (0..spans.len()).map(cell).collect();
+        let cell = |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
+        let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
         population.people(&population.covered(&cells, 0..population.rows() as u32))
     }
 }

@@ -1,6 +1,6 @@
 //! What the models are told about rows that might become a part.
 
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, GroupSummary, Histogram, Span};
 
 use super::part::{Part, Splitter};
@@ -42,11 +42,11 @@ impl Splitter<'_> {
             codes
         };
         let values: Vec<Vec<Code>> = (0..self.layout.width).map(values).collect();
-        let cells: Vec<Cell<'_>> = (0..self.layout.width)
+        let cells: Vec<PublishedCell<'_>> = (0..self.layout.width)
             .map(|line| {
                 let (lo, hi) = bounds.span(line);
                 let span = Span { lo: Code(lo), hi: Code(hi) };
-                Cell::new(&self.data.quasi()[line].domain, span, &values[line])
+                PublishedCell::new(&self.data.quasi()[line].domain, span, &values[line])
             })
             .collect();
         population.covered(&cells, people.iter().copied())

@@ -1,6 +1,6 @@
 //! Dividing a part, and its parts, until nothing can be divided.
 
-use incrowd_core::domain::Division;
+use incrowd_core::domain::SplitRule;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Dataset, Domain, GroupSummary, Population, Progress};
 use rayon::prelude::*;
@@ -326,24 +326,24 @@ impl<'a> Splitter<'a> {
                 let (first, last) = tree.span(tree.common(Code(lo), Code(hi)));
                 Some((first.0, last.0))
             }
-            domain if domain.division(Code(lo), Code(hi)) == Division::Anywhere => Some((0, u32::MAX)),
+            domain if domain.split_rule(Code(lo), Code(hi)) == SplitRule::Anywhere => Some((0, u32::MAX)),
             _ => None,
         }
     }
 
     fn split_along<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Result<Split, Refusal> {
         let (lo, hi) = part.span(line);
-        match self.data.quasi()[line].domain.division(Code(lo), Code(hi)) {
-            Division::Whole => Err(Refusal::Here),
-            Division::Anywhere if self.mondrian.cut == Cut::Relaxed => {
+        match self.data.quasi()[line].domain.split_rule(Code(lo), Code(hi)) {
+            SplitRule::Whole => Err(Refusal::Here),
+            SplitRule::Anywhere if self.mondrian.cut == Cut::Relaxed => {
                 self.cut_rows(line, part, rows).ok_or(Refusal::Here)
             }
             // No cut leaves enough records on both sides: neither does one of fewer records.
-            Division::Anywhere if self.others.is_empty() => {
+            SplitRule::Anywhere if self.others.is_empty() => {
                 self.cut_values(line, part, rows).ok_or(Refusal::Hopeless)
             }
-            Division::Anywhere => self.cut_values(line, part, rows).ok_or(Refusal::Here),
-            Division::Into(children) => self.part_children(line, &children, part, rows),
+            SplitRule::Anywhere => self.cut_values(line, part, rows).ok_or(Refusal::Here),
+            SplitRule::Into(children) => self.part_children(line, &children, part, rows),
         }
     }
 

@@ -18,7 +18,7 @@ pub use lines::Lines;
 pub(crate) use lines::less;
 
 use incrowd_core::model::{BoundModel, Verdict};
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{
     Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress, Result,
     RowId, Span,
@@ -131,10 +131,10 @@ fn covered(data: &Dataset, population: &Population, points: &Points, group: &Liv
     };
     let values: Vec<Vec<Code>> = (0..group.spans.len()).map(values).collect();
     let spans = group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) });
-    let cells: Vec<Cell<'_>> = spans
+    let cells: Vec<PublishedCell<'_>> = spans
         .zip(data.quasi())
         .zip(&values)
-        .map(|((span, quasi), values)| Cell::new(&quasi.domain, span, values))
+        .map(|((span, quasi), values)| PublishedCell::new(&quasi.domain, span, values))
         .collect();
     population.covered(&cells, 0..population.rows() as u32)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use incrowd_audit::eligibility::{Mechanism, check};
-use incrowd_core::{Error, Folded, Result, SensitiveSpec, Values};
+use incrowd_core::{Error, Folded, Result, SensitiveSpec, SensitiveValues};
 use incrowd_recode::suppression::{SUPPRESSIONS, Step, Way};
 
 use super::report::{self, SuppressionReport};
@@ -76,7 +76,7 @@ fn told_by(told: &SuppressionEntry) -> Result<Planned> {
 fn published(release: &Folded, on: &str, spec: &SensitiveSpec, missing: &str) -> Result<Counted> {
     let column = release.column(on).ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
     let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
-    let (Values { names, .. }, counts) = counted(release, column, &plain, Some(missing));
+    let (SensitiveValues { names, .. }, counts) = counted(release, column, &plain, Some(missing));
     Ok((names, counts))
 }
 

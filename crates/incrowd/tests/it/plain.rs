@@ -38,7 +38,7 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
     assert_eq!(found.records, 30_162);
     assert_eq!(found.points, 1_483);
     assert_eq!((found.forced.outliers.global, found.forced.outliers.local), (0, 5_328));
-    assert_eq!((found.forced.may_fit, found.forced.settled), (744, true));
+    assert_eq!((found.forced.may_fit, found.forced.all_decided), (744, true));
     for k in [5, 10, 15] {
         let mut job = adult_job(&data, dir.path(), k);
         let path = dir.path().join(format!("k{k}.csv"));

@@ -135,7 +135,7 @@ fn the_theorems_have_counterexamples() {
             let subset = |set: usize| (0..n).filter(|record| set >> record & 1 == 1).collect::<Vec<_>>();
             assert!(!(1..1 << n).any(|set| case.plain(&subset(set), k)));
             let forced = case.outliers.forced(&case.data);
-            assert_eq!((forced.may_fit, forced.removals(), forced.settled), (0, n as u64, true));
+            assert_eq!((forced.may_fit, forced.removals(), forced.all_decided), (0, n as u64, true));
             homeless += 1;
         } else {
             // Theorem 5.1: a plain group whose outlier is proved.

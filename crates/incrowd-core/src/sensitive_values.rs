@@ -6,7 +6,7 @@ use crate::sensitive::Sensitive;
 
 /// The values of a sensitive column of a folded table.
 #[derive(Clone)]
-pub struct Values {
+pub struct SensitiveValues {
     /// The value of each code of the folded column; 0 for codes nobody uses.
     pub of_code: Vec<u32>,
     /// A name for each value that does not depend on which of its spellings occur, in ascending order; `None` is missing.
@@ -14,16 +14,21 @@ pub struct Values {
 }
 
 // Cells must not reach logs.
-impl std::fmt::Debug for Values {
+impl std::fmt::Debug for SensitiveValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Values").field("values", &self.names.len()).finish_non_exhaustive()
+        f.debug_struct("SensitiveValues").field("values", &self.names.len()).finish_non_exhaustive()
     }
 }
 
-impl Values {
+impl SensitiveValues {
     /// The values of the codes that are used. `missing` is a further text that stands for a missing value. A column that is
     /// not what `spec` says is taken as plain text: whoever encodes it will say what is wrong.
-    pub fn of(column: &FoldedColumn, used: &[bool], spec: &SensitiveSpec, missing: Option<&str>) -> Values {
+    pub fn of(
+        column: &FoldedColumn,
+        used: &[bool],
+        spec: &SensitiveSpec,
+        missing: Option<&str>,
+    ) -> SensitiveValues {
         let name = |code: usize| {
             let text = &column.texts[code];
             (code != MISSING as usize && missing != Some(text.as_str())).then(|| text.clone())
@@ -39,7 +44,7 @@ impl Values {
             present.zip(numbers).for_each(|((name, _), number)| *name = Some(format!("{number}")));
         }
         named.sort();
-        let mut values = Values { of_code: vec![0; column.texts.len()], names: Vec::new() };
+        let mut values = SensitiveValues { of_code: vec![0; column.texts.len()], names: Vec::new() };
         for (name, code) in named {
             if values.names.last() != Some(&name) {
                 values.names.push(name);
@@ -59,7 +64,7 @@ mod tests {
         let texts = ["", "1", "2", "1.0", "?", "7"].map(str::to_owned).to_vec();
         let column = FoldedColumn { name: "x".into(), texts };
         let used = [true, true, true, true, true, false];
-        let values = Values::of(&column, &used, &SensitiveSpec::default(), Some("?"));
+        let values = SensitiveValues::of(&column, &used, &SensitiveSpec::default(), Some("?"));
         assert_eq!(values.names, [None, Some("1".to_owned()), Some("2".to_owned())]);
         assert_eq!(values.of_code, [0, 1, 2, 1, 0, 0]);
     }
