@@ -5,9 +5,17 @@ use std::path::PathBuf;
 use incrowd_audit::Verification;
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
+<<<<<<< HEAD
 use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::{Embedded, Engine, FileStore, MemoryStore, ReleasedTable};
 use incrowd_recode::{Outcome, Reported};
+=======
+use incrowd_core::model::BoundModel;
+use incrowd_core::{Dataset, Error, Fault, HierarchySpec, Partition, Plan, Progress, Result};
+use incrowd_engine::{Engine, Format, Output, Pending};
+use incrowd_recode::ungrouped::finish_suppression;
+use incrowd_recode::{Outcome, Recoding, Reported};
+>>>>>>> 2e4aceb (Words in recode: what a thing is, not how it feels)
 use serde_json::{Value as Json, json};
 
 use crate::checked::CheckedJob;
@@ -210,3 +218,193 @@ impl Report {
         answer
     }
 }
+<<<<<<< HEAD
+=======
+
+/// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
+/// is put in place and nothing is left behind.
+///
+/// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
+pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    let pages = crate::report::targets(job)?;
+    let report = make(job, progress)?;
+    if !pages.is_empty() {
+        crate::report::write_pages(job, progress)
+            .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;
+    }
+    Ok(report)
+}
+
+fn make(job: &Job, progress: &dyn Progress) -> Result<Report> {
+    if let Some(external) = &job.external {
+        return crate::external::anonymize(job, external, progress);
+    }
+    if job.algorithm.name == incrowd_recode::anatomy::CARD.name {
+        return crate::anatomy::anonymize(job, progress);
+    }
+    let mut engine = setup::open(&job.input)?;
+    let mut setup = Setup::new(job, engine.columns())?;
+    let hierarchies = job.columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
+        Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
+        Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
+        _ => None,
+    });
+    let population = job.population.iter().flat_map(|population| population.paths.clone());
+    let inputs: Vec<PathBuf> =
+        engine.files().map(Path::to_owned).chain(hierarchies).chain(population).collect();
+    let mut pending = target(job, &inputs)?;
+
+    if setup.suppression.is_some() {
+        suppression::one_record_each(&setup, &engine, progress)?;
+    }
+    let folded = engine.fold(&setup.fold_spec(), progress)?;
+    let (read, dropped_missing) = (folded.read, folded.dropped_missing);
+    let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
+    let missing: Vec<(String, u64)> = missing.filter(|(_, records)| *records > 0).collect();
+
+    let (folded, mut held) = suppression::withhold(job, &setup, folded, progress)?;
+    progress.step("encoding", None);
+    let data = setup.encode(folded, &engine)?;
+    setup.settle(&data);
+    let quasi: Vec<&str> = setup.schema.quasi().map(|(name, _)| name).collect();
+    let population = setup::population(job, &quasi, &setup.promises, progress)?;
+    let data = setup.with_population(data, population.as_ref())?;
+    let bind = |(i, p): (usize, &incrowd_core::model::Promise)| {
+        p.bind_for_release(&data).map_err(|e| e.within(&format!("models.{i}")))
+    };
+    let models = setup.promises.iter().enumerate().map(bind).collect::<Result<Vec<_>>>()?;
+    let recoding = recoding(job, &setup, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+    let Recoding { partition, report: algorithm_report, domains } = recoding;
+    let data = match domains {
+        Some(domains) => data.with_domains(domains),
+        None => data,
+    };
+    setup.settle(&data);
+    let levels = levels_json(&data, &partition);
+    let data = data.divided(partition.divided());
+    let starred = starred(&data, &partition);
+
+    let columns = setup.output_columns();
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+    let order = job.output.as_ref().map(|output| output.order).unwrap_or_default();
+    let output = Output { columns, order, missing: setup.missing_label().to_owned() };
+    progress.step("labelling", None);
+    let withheld = held.as_ref().and_then(|held| held.withheld.as_ref());
+    let plan = Plan::new(&data, &partition).withholding(withheld);
+    let receipt = engine.apply(&plan, &output, &mut pending, progress)?;
+    drop(plan);
+    limit(job, receipt.suppressed + starred, data.records())?;
+    drop(partition);
+
+    let distinct_rows = data.rows() as u64;
+    // Promises about outliers are judged beside the original; for the others its rows are given up.
+    let (domains, original) = match setup::about_outliers(&setup.promises) {
+        true => (data.quasi().to_vec(), Some(data)),
+        false => (data.into_quasi(), None),
+    };
+    let release = Release::new(pending);
+    let beside = Beside { population: population.as_ref(), original: original.as_ref() };
+    let release = release.verify(&names, &domains, &setup, beside, held.as_ref(), receipt, progress)?;
+
+    progress.step("publishing", None);
+    let withheld = held.as_ref().map_or(0, |held| held.total());
+    let (suppressed, published) = (receipt.suppressed + starred + withheld, receipt.published - starred);
+    let records = Records { read, dropped_missing, suppressed, published };
+    let (verification, tally) = (release.state.verification.clone(), release.state.tally.clone());
+    let mut manifest = Manifest::new(job, &setup, records, &verification, &tally, &release.state.digest)?;
+    if let Some(levels) = levels {
+        manifest.content["algorithm"]["levels"] = levels;
+    }
+    let suppression = release.state.suppression.clone();
+    if let Some(held) = &mut held {
+        held.publish(&mut manifest.content);
+        held.note(&release.state.digest)?;
+    }
+    release.publish(manifest.clone())?;
+    let dropped_columns = setup.dropped;
+    let joined = None;
+    Ok(Report {
+        manifest,
+        records,
+        distinct_rows,
+        verification,
+        tally,
+        dropped_columns,
+        missing,
+        algorithm_report,
+        joined,
+        suppression,
+    })
+}
+
+/// Starts the output file, before any long work: what cannot be written is said at once.
+pub(crate) fn target(job: &Job, inputs: &[PathBuf]) -> Result<Pending> {
+    let Some(output) = &job.output else {
+        return Err(Error::job("the job does not say where the release goes")
+            .help("use -o release.csv, or [output] path"));
+    };
+    Format::of_path(&output.path).map_err(|e| e.at("output.path"))?;
+    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let is_input = |path: &Path| inputs.iter().any(|input| same(input, path));
+    if is_input(&output.path) {
+        return Err(Error::job("the output is an input file")
+            .help("write the release to another file")
+            .at("output.path"));
+    }
+    let manifest = output.manifest.clone().unwrap_or_else(|| default_path(&output.path));
+    if is_input(&manifest) {
+        return Err(Error::job("the manifest would overwrite an input file")
+            .help("say where it goes with --manifest, or [output] manifest")
+            .at("output.manifest"));
+    }
+    if std::path::absolute(&manifest).ok() == std::path::absolute(&output.path).ok() {
+        return Err(Error::job("the manifest and the release are the same file").at("output.manifest"));
+    }
+    let pending = Pending::create(&output.path).map_err(|e| e.at("output.path"))?;
+    drop(Pending::create(&manifest).map_err(|e| e.at("output.manifest"))?);
+    Ok(pending)
+}
+
+/// How many records the limit lets be suppressed.
+fn suppressible(job: &Job, records: u64) -> u64 {
+    Decimal::of(job.algorithm.suppression_limit).share_of(records)
+}
+
+/// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.
+pub(crate) fn recoding(
+    job: &Job,
+    setup: &Setup,
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    progress: &dyn Progress,
+) -> Result<Recoding> {
+    let allowed = suppressible(job, data.records());
+    let recode = |allowed| setup.method.algorithm.recode_and_report(data, models, allowed, progress);
+    let Recoding { partition, report, domains } = recode(allowed)?;
+    let settled =
+        finish_suppression(data, &setup.promises, models, partition, job.algorithm.suppressed, allowed);
+    match settled {
+        Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
+        settled => settled.map(|partition| Recoding { partition, report, domains }),
+    }
+}
+
+/// How many records are published with nothing but `*` in their quasi-identifiers.
+pub(crate) fn starred(data: &Dataset, partition: &Partition) -> u64 {
+    let star = partition.starred();
+    let rows = (0..data.rows()).filter(|&row| star.is_some() && partition.group(row) == star);
+    rows.map(|row| data.weight(row)).sum()
+}
+
+/// Refuses to suppress more records than the job allows.
+pub(crate) fn limit(job: &Job, suppressed: u64, records: u64) -> Result<()> {
+    let limit = job.algorithm.suppression_limit;
+    if suppressed > suppressible(job, records) {
+        return Err(Error::unsatisfiable(format!(
+            "{suppressed} of {records} records would be suppressed, more than the limit of {limit}"
+        ))
+        .at("algorithm.suppression_limit"));
+    }
+    Ok(())
+}
+>>>>>>> 2e4aceb (Words in recode: what a thing is, not how it feels)

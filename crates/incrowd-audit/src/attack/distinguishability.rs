@@ -200,7 +200,7 @@ pub fn distinguish(
     let outliers = Outliers::new(data, settings)?;
     let mut known: BTreeMap<&[u32], (usize, u64, bool, Vec<u32>)> = BTreeMap::new();
     for row in 0..data.rows() {
-        let stands_out = outliers.standing(row) != Standing::Crowd;
+        let stands_out = outliers.standing(row) != Standing::Ordinary;
         let entry = known.entry(data.quasi_codes(row)).or_insert((row, 0, false, Vec::new()));
         if stands_out {
             entry.1 += data.weight(row);

@@ -1,6 +1,6 @@
 //! The figures of `sacharidis2010`.
 
-use incrowd_recode::join::Crowd;
+use incrowd_recode::join::JoinRules;
 use incrowd_recode::join::trim::trim;
 use incrowd_recode::mondrian::{Dimension, Mondrian};
 use serde_json::Value as Json;
@@ -73,6 +73,6 @@ fn figure_5_refines_them_with_strangers() {
     assert_eq!(people.named(groups(&outcome)), expected(&figure["direct_groups"]));
     // The paper leaves out strangers who are not needed (section 4), here X.
     let mut outcome = run_refinement(&round_robin(), &people.points, 3);
-    trim(&mut outcome, &people.points.data, &Crowd::new(people.points.microdata, 3, &[]));
+    trim(&mut outcome, &people.points.data, &JoinRules::new(people.points.microdata, 3, &[]));
     assert_eq!(people.named(groups(&outcome)), expected(&figure["refinement_groups"]));
 }

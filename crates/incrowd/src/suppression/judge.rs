@@ -57,7 +57,7 @@ pub(crate) fn beside(
     let mut sorted = counts.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let possible = rule.feasible(&counts).is_ok();
-    let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.settled(&sorted));
+    let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.choose_way(&sorted));
     let after = published(release, &planned.on, spec, missing)?;
     let mut report = compared(&planned, used, &(values.names, counts), &after)?;
     report.test = told.test;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incrowd::job::{Job, RoleName, SuppressionJob};
-use incrowd::recode::suppress::Suppressed;
 use incrowd::recode::suppression::SUPPRESSIONS;
+use incrowd::recode::ungrouped::Suppressed;
 use incrowd::{Silent, Value, anonymize, verify};
 use incrowd_synth::{Synth, Table};
 

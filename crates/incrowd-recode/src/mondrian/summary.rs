@@ -1,4 +1,4 @@
-//! What the models are told about rows that might become a part.
+//! Summaries of rows that might become a part, as models ask for them.
 
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, GroupSummary, Histogram, Span};

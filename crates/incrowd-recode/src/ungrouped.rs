@@ -1,4 +1,4 @@
-//! What becomes of rows an algorithm left without a group.
+//! Rows that an algorithm left without a group: they are suppressed, and what is published must keep every promise without them.
 //!
 //! They are absent from the release, or published with `*` in every quasi-identifier. Either way every promise must hold of
 //! what is published: leaving records out moves the distribution that some models compare groups with, and starred records
@@ -25,7 +25,7 @@ impl Suppressed {
 }
 
 /// Makes suppression final. At most `suppressible` records are suppressed; `Err` means that the promises would need more.
-pub fn settle(
+pub fn finish_suppression(
     data: &Dataset,
     promises: &[Promise],
     models: &[Box<dyn BoundModel>],
@@ -180,7 +180,7 @@ mod tests {
     use incrowd_core::{ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
 
     /// Rows 0 to 3 of the fold are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
-    fn settled(pooled: [&str; 4]) -> Result<Partition> {
+    fn finished(pooled: [&str; 4]) -> Result<Partition> {
         let hierarchy = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
         let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
         let lost = ["0", "300", "400", "500"].map(|income| vec![Some("b"), Some(income)]);
@@ -198,13 +198,13 @@ mod tests {
         let row = |row: u32| data.row_of_fold(row).unwrap();
         partition.add(&[whole], (4..8).map(row)).unwrap();
         partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(row)).unwrap();
-        settle(&data, &[promise], &models, partition, Suppressed::Star, 4)
+        finish_suppression(&data, &[promise], &models, partition, Suppressed::Star, 4)
     }
 
     #[test]
     fn starred_records_are_judged_with_the_groups_that_look_like_them() {
-        assert_eq!(settled(["-7", "7", "100", "200"]).unwrap().groups(), 3);
+        assert_eq!(finished(["-7", "7", "100", "200"]).unwrap().groups(), 3);
         // The numbers around 0 are apart from each other and both near it.
-        assert!(settled(["-1", "1", "100", "200"]).is_err());
+        assert!(finished(["-1", "1", "100", "200"]).is_err());
     }
 }

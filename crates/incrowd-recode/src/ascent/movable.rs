@@ -1,13 +1,13 @@
-//! A group that rows join and leave.
+//! A group that rows join and leave while the loss is lowered, with its cells, its summary and its price kept up to date.
 
 use incrowd_core::GroupSummary;
 
-use super::climb::Judge;
+use super::climb::ModelCheck;
 use super::shape::Shapes;
 
 /// A group of rows.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct MovableGroup {
     pub(super) rows: Vec<u32>,
     pub(super) shape: Vec<u32>,
     summary: GroupSummary,
@@ -15,11 +15,11 @@ pub(super) struct Group {
     pub(super) price: f32,
 }
 
-impl Group {
-    pub(super) fn new(judge: &Judge<'_>, shapes: &Shapes<'_>, rows: Vec<u32>) -> Group {
+impl MovableGroup {
+    pub(super) fn new(check: &ModelCheck<'_>, shapes: &Shapes<'_>, rows: Vec<u32>) -> MovableGroup {
         let shape = shapes.of(rows.iter().copied());
         let price = if rows.is_empty() { 0.0 } else { shapes.price(&shape) };
-        Group { summary: judge.summary(&rows), rows, shape, price }
+        MovableGroup { summary: check.summary(&rows), rows, shape, price }
     }
 
     pub(super) fn records(&self) -> u64 {
@@ -39,47 +39,47 @@ impl Group {
     }
 
     /// What it would cost less without the row at this place.
-    pub(super) fn cheaper_without(&self, judge: &Judge<'_>, shapes: &Shapes<'_>, at: usize) -> f32 {
+    pub(super) fn cheaper_without(&self, check: &ModelCheck<'_>, shapes: &Shapes<'_>, at: usize) -> f32 {
         let others = self.rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &row)| row);
-        let records = self.records() - judge.data.weight(self.rows[at] as usize);
+        let records = self.records() - check.data.weight(self.rows[at] as usize);
         self.cost() - records as f32 * shapes.price(&shapes.of(others))
     }
 
     /// Whether the models admit it with a row.
-    pub(super) fn takes(&self, judge: &Judge<'_>, row: u32) -> bool {
-        if judge.only_counts() {
+    pub(super) fn takes(&self, check: &ModelCheck<'_>, row: u32) -> bool {
+        if check.only_counts() {
             return true;
         }
         let mut summary = self.summary.clone();
-        judge.count(&mut summary, row);
-        judge.admits_summary(summary, || self.rows.iter().copied().chain([row]).collect())
+        check.count(&mut summary, row);
+        check.admits_summary(summary, || self.rows.iter().copied().chain([row]).collect())
     }
 
     /// Whether the models admit it without the row at this place.
-    pub(super) fn spares(&self, judge: &Judge<'_>, at: usize) -> bool {
+    pub(super) fn spares(&self, check: &ModelCheck<'_>, at: usize) -> bool {
         let row = self.rows[at];
-        if self.rows.len() == 1 || self.records() < judge.least + judge.data.weight(row as usize) {
+        if self.rows.len() == 1 || self.records() < check.least + check.data.weight(row as usize) {
             return false;
         }
-        if judge.only_counts() {
+        if check.only_counts() {
             return true;
         }
         let mut summary = self.summary.clone();
-        summary.remove(&judge.summary(&[row]));
+        summary.remove(&check.summary(&[row]));
         let others = || self.rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &row)| row).collect();
-        judge.admits_summary(summary, others)
+        check.admits_summary(summary, others)
     }
 
-    pub(super) fn push(&mut self, judge: &Judge<'_>, shapes: &Shapes<'_>, row: u32) {
+    pub(super) fn push(&mut self, check: &ModelCheck<'_>, shapes: &Shapes<'_>, row: u32) {
         self.rows.push(row);
         shapes.cover(&mut self.shape, row);
-        judge.count(&mut self.summary, row);
+        check.count(&mut self.summary, row);
         self.price = shapes.price(&self.shape);
     }
 
-    pub(super) fn remove(&mut self, judge: &Judge<'_>, shapes: &Shapes<'_>, at: usize) {
+    pub(super) fn remove(&mut self, check: &ModelCheck<'_>, shapes: &Shapes<'_>, at: usize) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.remove(at);
-        *self = Group::new(judge, shapes, rows);
+        *self = MovableGroup::new(check, shapes, rows);
     }
 }

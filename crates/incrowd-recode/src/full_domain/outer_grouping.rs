@@ -1,6 +1,6 @@
-//! Many nodes from one grouping.
+//! The groups of many nodes of the lattice, counted from one grouping of the rows.
 //!
-//! The columns are divided into outer ones and inner ones; the inner ones have few values together. A sheet fixes the levels
+//! The columns are divided into outer ones and inner ones; the inner ones have few values together. An outer grouping fixes the levels
 //! of the outer columns. Its rows are grouped by the outer classes, and within a group every combination of inner values is
 //! a cell of a small array. What the inner columns become at their levels is then one table from cells to cells, and the
 //! groups of a node are counted by adding rows to cells: nothing is hashed, and memory is read in order. Small groups come
@@ -21,12 +21,12 @@ const MOST_CELLS: usize = 4096;
 const MOST_LEVELS: usize = 1024;
 
 thread_local! {
-    static ROOM: RefCell<Room> = RefCell::default();
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// Room that is used again from one sheet or node to the next.
+/// Memory that is used again from one grouping or node to the next.
 #[derive(Default)]
-struct Room {
+struct Buffers {
     cells: Vec<u32>,
     refused: Vec<(u32, u32, u32)>,
     scratch: Scratch,
@@ -34,7 +34,7 @@ struct Room {
 
 /// How columns are divided, and what becomes of the inner ones at their levels.
 #[derive(Debug)]
-pub(super) struct Division {
+pub(super) struct ColumnSplit {
     /// The levels of columns that are not looked at.
     unseen: Vec<u8>,
     pub(super) outer: Vec<usize>,
@@ -53,15 +53,16 @@ pub(super) struct Division {
     becomes: Vec<Vec<u32>>,
 }
 
-impl Division {
+impl ColumnSplit {
     /// Divides some of the columns; the others are not looked at. There is at least one inner column.
-    pub(super) fn new<K: Key>(checker: &Checker<'_, K>, columns: &[usize]) -> Option<Division> {
-        let ladders = &checker.ladders;
+    pub(super) fn new<K: Key>(checker: &Checker<'_, K>, columns: &[usize]) -> Option<ColumnSplit> {
+        let column_levels = &checker.column_levels;
         let mut order = columns.to_vec();
-        order.sort_by_key(|&column| ladders[column].classes(0));
+        order.sort_by_key(|&column| column_levels[column].classes(0));
         let (mut inner, mut cells, mut levels) = (Vec::new(), 1, 1);
         for column in order {
-            let (more, higher) = (cells * ladders[column].classes(0), levels * ladders[column].levels());
+            let (more, higher) =
+                (cells * column_levels[column].classes(0), levels * column_levels[column].levels());
             if inner.is_empty() || more <= MOST_CELLS && higher <= MOST_LEVELS {
                 (cells, levels) = (more, higher);
                 inner.push(column);
@@ -69,17 +70,18 @@ impl Division {
         }
         inner.sort_unstable();
         let outer: Vec<usize> = columns.iter().copied().filter(|column| !inner.contains(column)).collect();
-        let lattice =
-            |columns: &[usize]| Lattice::new(columns.iter().map(|&c| ladders[c].levels() as u32).collect());
+        let lattice = |columns: &[usize]| {
+            Lattice::new(columns.iter().map(|&c| column_levels[c].levels() as u32).collect())
+        };
         let (outers, inners) = (lattice(&outer)?, lattice(&inner)?);
-        let radix: Vec<u32> = inner.iter().map(|&column| ladders[column].classes(0) as u32).collect();
+        let radix: Vec<u32> = inner.iter().map(|&column| column_levels[column].classes(0) as u32).collect();
         let table = |node: Node| {
             let levels = inners.vector(node);
             let becomes = |cell: u32| {
                 let (mut rest, mut stride, mut target) = (cell, 1, 0);
                 for (i, &column) in inner.iter().enumerate() {
                     let class = rest % radix[i];
-                    target += stride * ladders[column].up(0, usize::from(levels[i]))[class as usize];
+                    target += stride * column_levels[column].up(0, usize::from(levels[i]))[class as usize];
                     rest /= radix[i];
                     stride *= radix[i];
                 }
@@ -91,8 +93,8 @@ impl Division {
         let class = |i: usize, cell: u32| cell / radix[..i].iter().product::<u32>() % radix[i];
         let classes =
             (0..inner.len()).map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect()).collect();
-        let unseen = ladders.iter().map(|ladder| ladder.levels() as u8).collect();
-        Some(Division { unseen, outer, inner, outers, inners, radix, cells, classes, becomes })
+        let unseen = column_levels.iter().map(|of_column| of_column.levels() as u8).collect();
+        Some(ColumnSplit { unseen, outer, inner, outers, inners, radix, cells, classes, becomes })
     }
 
     /// The levels of all columns.
@@ -106,7 +108,7 @@ impl Division {
 
 /// The groups at some levels of the outer columns and level 0 of the inner ones.
 #[derive(Debug)]
-pub(super) enum Sheet<K> {
+pub(super) enum OuterGrouping<K> {
     /// For models that ask for a number of records only.
     Counted(Counted<K>),
     /// For all others.
@@ -124,137 +126,141 @@ pub(super) struct Counted<K> {
     rows: Vec<(u32, u32)>,
 }
 
-impl<K: Key> Sheet<K> {
-    /// The sheet at the bottom.
-    pub(super) fn bottom(checker: &Checker<'_, K>, division: &Division) -> Sheet<K> {
+impl<K: Key> OuterGrouping<K> {
+    /// The grouping at the bottom.
+    pub(super) fn bottom(checker: &Checker<'_, K>, split: &ColumnSplit) -> OuterGrouping<K> {
         let base = &checker.base;
         let total: u64 = base.groups.iter().map(|group| group.1).sum();
         if !checker.counts_only() || u32::try_from(total.max(checker.least)).is_err() {
-            let bottom = vec![0; checker.ladders.len()];
-            return Sheet::Summed(checker.rolled_up(base, &bottom, &division.vector(Node(0), Node(0))));
+            let bottom = vec![0; checker.column_levels.len()];
+            return OuterGrouping::Summed(checker.rolled_up(base, &bottom, &split.vector(Node(0), Node(0))));
         }
         let outer = |key: K| {
-            let fields = division.outer.iter().map(|&column| checker.fields[column]);
+            let fields = split.outer.iter().map(|&column| checker.fields[column]);
             fields.fold(K::default(), |outer, field| outer.set(field, key.get(field)))
         };
         let cell = |key: K| {
-            let columns = division.inner.iter().enumerate().rev();
-            columns.fold(0, |cell, (i, &c)| cell * division.radix[i] + key.get(checker.fields[c]))
+            let columns = split.inner.iter().enumerate().rev();
+            columns.fold(0, |cell, (i, &c)| cell * split.radix[i] + key.get(checker.fields[c]))
         };
-        ROOM.with_borrow_mut(|room| {
+        BUFFERS.with_borrow_mut(|room| {
             let entries = base.groups.iter().map(|&(key, records)| (outer(key), records));
             let groups = collect(entries, base.groups.len(), true, &mut room.scratch);
             let rows = base.groups.iter().map(|&(key, records)| (cell(key), records as u32));
             let rows: Vec<(u32, u32)> = rows.collect();
             let keys = groups.iter().map(|group| group.0).collect();
-            Sheet::Counted(gather(
+            OuterGrouping::Counted(gather(
                 keys,
                 &rows,
                 room.scratch.moved(),
                 &mut room.cells,
-                division.cells,
+                split.cells,
                 checker.least,
             ))
         })
     }
 
-    /// The sheet at higher levels of the outer columns.
+    /// The grouping at higher levels of the outer columns.
     pub(super) fn rolled_up(
         &self,
         checker: &Checker<'_, K>,
-        division: &Division,
+        split: &ColumnSplit,
         from: Node,
         to: Node,
-    ) -> Sheet<K> {
-        let vector = |outer: Node| division.vector(outer, Node(0));
+    ) -> OuterGrouping<K> {
+        let vector = |outer: Node| split.vector(outer, Node(0));
         match self {
-            Sheet::Summed(set) => Sheet::Summed(checker.rolled_up(set, &vector(from), &vector(to))),
-            Sheet::Counted(sheet) => ROOM.with_borrow_mut(|room| {
+            OuterGrouping::Summed(set) => {
+                OuterGrouping::Summed(checker.rolled_up(set, &vector(from), &vector(to)))
+            }
+            OuterGrouping::Counted(grouping) => BUFFERS.with_borrow_mut(|room| {
                 let (from, to) = (vector(from), vector(to));
                 let climb = |key: K| {
-                    division.outer.iter().filter(|&&column| from[column] != to[column]).fold(
+                    split.outer.iter().filter(|&&column| from[column] != to[column]).fold(
                         key,
                         |key, &column| {
-                            let table = checker.ladders[column]
+                            let table = checker.column_levels[column]
                                 .up(usize::from(from[column]), usize::from(to[column]));
                             let field = checker.fields[column];
                             key.set(field, table[key.get(field) as usize])
                         },
                     )
                 };
-                let entries = sheet.keys.iter().map(|&key| (climb(key), 1));
-                let groups = collect(entries, sheet.keys.len(), true, &mut room.scratch);
+                let entries = grouping.keys.iter().map(|&key| (climb(key), 1));
+                let groups = collect(entries, grouping.keys.len(), true, &mut room.scratch);
                 let keys = groups.iter().map(|group| group.0).collect();
-                let mut of_row = Vec::with_capacity(sheet.rows.len());
+                let mut of_row = Vec::with_capacity(grouping.rows.len());
                 let mut start = 0;
-                for (&end, &group) in sheet.ends.iter().zip(room.scratch.moved()) {
+                for (&end, &group) in grouping.ends.iter().zip(room.scratch.moved()) {
                     of_row.extend(std::iter::repeat_n(group, (end - start) as usize));
                     start = end;
                 }
-                Sheet::Counted(gather(
+                OuterGrouping::Counted(gather(
                     keys,
-                    &sheet.rows,
+                    &grouping.rows,
                     &of_row,
                     &mut room.cells,
-                    division.cells,
+                    split.cells,
                     checker.least,
                 ))
             }),
         }
     }
 
-    /// Asks the models about a node of the sheet.
+    /// Asks the models about a node of the grouping.
     pub(super) fn check(
         &self,
         checker: &Checker<'_, K>,
-        division: &Division,
+        split: &ColumnSplit,
         outer: Node,
         inner: Node,
     ) -> Option<Outcome> {
-        let levels = division.vector(outer, inner);
+        let levels = split.vector(outer, inner);
         match self {
-            Sheet::Summed(set) => checker.check(set, &division.vector(outer, Node(0)), &levels).1,
-            Sheet::Counted(sheet) => ROOM.with_borrow_mut(|Room { cells, refused, .. }| {
-                cells.clear();
-                cells.resize(division.cells, 0);
-                let becomes = &division.becomes[inner.index()];
-                let least = u32::try_from(checker.least).unwrap_or(u32::MAX);
-                let sizes = sheet.sizes(becomes, cells, least, checker.suppressible)?;
-                if sizes.suppressed > 0 && checker.prices.asks_for_cells() {
-                    sheet.refused(becomes, cells, least, refused);
-                }
-                checker.outcome(&levels, &sizes, |column, gone| {
-                    let groups = refused.iter();
-                    if let Some(i) = division.inner.iter().position(|&inner| inner == column) {
-                        let classes = &division.classes[i];
-                        gone.extend(
-                            groups.map(|&(_, cell, records)| (classes[cell as usize], records.into())),
-                        );
-                    } else {
-                        let field = checker.fields[column];
-                        let class = |group: u32| sheet.keys[group as usize].get(field);
-                        gone.extend(groups.map(|&(group, _, records)| (class(group), records.into())));
+            OuterGrouping::Summed(set) => checker.check(set, &split.vector(outer, Node(0)), &levels).1,
+            OuterGrouping::Counted(grouping) => {
+                BUFFERS.with_borrow_mut(|Buffers { cells, refused, .. }| {
+                    cells.clear();
+                    cells.resize(split.cells, 0);
+                    let becomes = &split.becomes[inner.index()];
+                    let least = u32::try_from(checker.least).unwrap_or(u32::MAX);
+                    let sizes = grouping.sizes(becomes, cells, least, checker.suppressible)?;
+                    if sizes.suppressed > 0 && checker.prices.asks_for_cells() {
+                        grouping.refused(becomes, cells, least, refused);
                     }
+                    checker.outcome(&levels, &sizes, |column, gone| {
+                        let groups = refused.iter();
+                        if let Some(i) = split.inner.iter().position(|&inner| inner == column) {
+                            let classes = &split.classes[i];
+                            gone.extend(
+                                groups.map(|&(_, cell, records)| (classes[cell as usize], records.into())),
+                            );
+                        } else {
+                            let field = checker.fields[column];
+                            let class = |group: u32| grouping.keys[group as usize].get(field);
+                            gone.extend(groups.map(|&(group, _, records)| (class(group), records.into())));
+                        }
+                    })
                 })
-            }),
+            }
         }
     }
 
     /// How many rows it has.
     pub(super) fn rows(&self) -> usize {
         match self {
-            Sheet::Counted(sheet) => sheet.rows.len(),
-            Sheet::Summed(set) => set.groups.len(),
+            OuterGrouping::Counted(grouping) => grouping.rows.len(),
+            OuterGrouping::Summed(set) => set.groups.len(),
         }
     }
 
     /// How much memory it takes.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Sheet::Counted(sheet) => {
-                size_of_val(sheet.keys.as_slice()) + 4 * sheet.ends.len() + 8 * sheet.rows.len()
+            OuterGrouping::Counted(grouping) => {
+                size_of_val(grouping.keys.as_slice()) + 4 * grouping.ends.len() + 8 * grouping.rows.len()
             }
-            Sheet::Summed(set) => set.bytes(),
+            OuterGrouping::Summed(set) => set.bytes(),
         }
     }
 }
@@ -297,7 +303,7 @@ impl<K: Key> Counted<K> {
         })
     }
 
-    /// The refused groups of a node: group of the sheet, cell and records. All `cells` are 0 before and after.
+    /// The refused groups of a node: group of the grouping, cell and records. All `cells` are 0 before and after.
     fn refused(&self, becomes: &[u32], cells: &mut [u32], least: u32, refused: &mut Vec<(u32, u32, u32)>) {
         refused.clear();
         let mut start = 0;

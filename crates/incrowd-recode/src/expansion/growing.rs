@@ -1,4 +1,4 @@
-//! Groups under way, and what the models say of them.
+//! Groups that are growing, and the table, cells and models they are judged by.
 
 use std::cell::RefCell;
 
@@ -8,18 +8,18 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::outlier::{Forced, Outliers};
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Region};
 
-use super::line::{Cell, Line};
+use super::line::{Line, PricedCell};
 
 /// Rows that stand together.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct GrowingGroup {
     pub(super) rows: Vec<u32>,
     /// The published cell of each quasi-identifier.
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<PricedCell>,
     pub(super) summary: GroupSummary,
 }
 
-impl Group {
+impl GrowingGroup {
     /// What one record of the group loses.
     pub(super) fn loss(&self) -> f64 {
         self.cells.iter().map(|cell| cell.loss).sum()
@@ -27,7 +27,7 @@ impl Group {
 }
 
 /// The table, its lines and the models.
-pub(super) struct Judge<'a> {
+pub(super) struct GrowthContext<'a> {
     pub(super) data: &'a Dataset,
     pub(super) lines: Vec<Line<'a>>,
     models: &'a [Box<dyn BoundModel>],
@@ -43,15 +43,15 @@ pub(super) struct Judge<'a> {
 /// So many cells are remembered.
 const KNOWN: usize = 1 << 20;
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> Judge<'a> {
+impl<'a> GrowthContext<'a> {
+    pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> GrowthContext<'a> {
         let lines: Vec<Line<'a>> = data.quasi().iter().map(Line::new).collect();
         let mut watched: Vec<usize> = models.iter().filter_map(|model| model.looks_at()).collect();
         watched.sort_unstable();
         watched.dedup();
         let outliers = models.iter().filter_map(|model| model.outliers()).collect();
         let sets = lines.iter().any(Line::publishes_sets);
-        Judge { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
+        GrowthContext { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
     }
 
     /// How many records cannot be kept, if some model knows outliers.
@@ -72,7 +72,7 @@ impl<'a> Judge<'a> {
     pub(super) fn stands_out(&self, row: u32, global: bool) -> bool {
         use incrowd_core::outlier::Standing;
         let row = row as usize;
-        self.outliers.iter().any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Crowd)
+        self.outliers.iter().any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Ordinary)
     }
 
     /// How many records or values a group has at least.
@@ -84,20 +84,20 @@ impl<'a> Judge<'a> {
             .unwrap_or(1)
     }
 
-    pub(super) fn single(&self, row: u32) -> Group {
+    pub(super) fn single(&self, row: u32) -> GrowingGroup {
         let codes = self.data.quasi_codes(row as usize);
         let cells = self.lines.iter().zip(codes).map(|(line, &code)| line.cell(code, code)).collect();
         let mut summary = GroupSummary::empty(self.data.sensitive().len());
         summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
-        Group { rows: vec![row], cells, summary }
+        GrowingGroup { rows: vec![row], cells, summary }
     }
 
     /// The cells of a group that also has a row with these codes.
-    pub(super) fn cells_with(&self, cells: &[Cell], codes: &[u32]) -> Vec<Cell> {
+    pub(super) fn cells_with(&self, cells: &[PricedCell], codes: &[u32]) -> Vec<PricedCell> {
         self.lines.iter().zip(cells).zip(codes).map(|((line, &cell), &code)| line.with(cell, code)).collect()
     }
 
-    pub(super) fn add(&self, group: &mut Group, row: u32) {
+    pub(super) fn add(&self, group: &mut GrowingGroup, row: u32) {
         let row_index = row as usize;
         group.cells = self.cells_with(&group.cells, self.data.quasi_codes(row_index));
         group.summary.add(self.data.weight(row_index), self.data.sensitive_codes(row_index));
@@ -105,23 +105,23 @@ impl<'a> Judge<'a> {
     }
 
     /// The group of these rows, from scratch.
-    pub(super) fn group(&self, rows: &[u32]) -> Option<Group> {
+    pub(super) fn group(&self, rows: &[u32]) -> Option<GrowingGroup> {
         let (&first, rest) = rows.split_first()?;
         let mut group = self.single(first);
         rest.iter().for_each(|&row| self.add(&mut group, row));
         Some(group)
     }
 
-    pub(super) fn merged(&self, a: &Group, b: &Group) -> Group {
+    pub(super) fn merged(&self, a: &GrowingGroup, b: &GrowingGroup) -> GrowingGroup {
         let cells = self.lines.iter().zip(&a.cells).zip(&b.cells);
         let cells = cells.map(|((line, &a), &b)| line.both(a, b)).collect();
         let mut summary = a.summary.clone();
         summary.merge(&b.summary);
-        Group { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
+        GrowingGroup { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
     }
 
     /// Whether one more row might give the group as many values as every model asks for.
-    pub(super) fn may_complete(&self, group: &Group) -> bool {
+    pub(super) fn may_complete(&self, group: &GrowingGroup) -> bool {
         self.models.iter().all(|model| {
             let values =
                 model.looks_at().map(|column| group.summary.sensitive[column].entries().len() as u64);
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a row has a value of a watched column that the group lacks.
-    pub(super) fn is_new(&self, group: &Group, row: u32) -> bool {
+    pub(super) fn is_new(&self, group: &GrowingGroup, row: u32) -> bool {
         let codes = self.data.sensitive_codes(row as usize);
         self.watched.iter().any(|&column| group.summary.sensitive[column].get(codes[column]) == 0)
     }
@@ -141,7 +141,7 @@ impl<'a> Judge<'a> {
         self.watched.iter().all(|&column| a[column] == b[column])
     }
 
-    fn region(&self, cells: &[Cell], rows: &[u32]) -> Region {
+    fn region(&self, cells: &[PricedCell], rows: &[u32]) -> Region {
         let extent = |(q, line): (usize, &Line<'_>)| {
             let mut values: Vec<Code> = Vec::new();
             if line.publishes_sets() {
@@ -155,7 +155,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether no group with these cells is ever admitted, as where everybody at a corner is an outlier whatever the value.
-    pub(super) fn is_dead(&self, cells: &[Cell]) -> bool {
+    pub(super) fn is_dead(&self, cells: &[PricedCell]) -> bool {
         if self.outliers.is_empty() {
             return false;
         }
@@ -174,12 +174,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether every model admits the group.
-    pub(super) fn admits(&self, group: &Group) -> bool {
+    pub(super) fn admits(&self, group: &GrowingGroup) -> bool {
         self.asks(&group.summary, &group.cells, &group.rows)
     }
 
     /// Whether every model admits the group with one more row, which widens its cells to these.
-    pub(super) fn admits_with(&self, group: &Group, row: u32, cells: &[Cell]) -> bool {
+    pub(super) fn admits_with(&self, group: &GrowingGroup, row: u32, cells: &[PricedCell]) -> bool {
         let mut summary = group.summary.clone();
         summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
         if self.sets {
@@ -189,7 +189,7 @@ impl<'a> Judge<'a> {
         self.asks(&summary, cells, &[])
     }
 
-    fn asks(&self, summary: &GroupSummary, cells: &[Cell], rows: &[u32]) -> bool {
+    fn asks(&self, summary: &GroupSummary, cells: &[PricedCell], rows: &[u32]) -> bool {
         let enough = |model: &dyn BoundModel| {
             let values =
                 model.looks_at().map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
@@ -206,8 +206,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The text-like identity of a group's cells: groups that share it are one group to a reader.
-    pub(super) fn looks(&self, group: &Group) -> Vec<Vec<u32>> {
-        let look = |(q, cell): (usize, &Cell)| {
+    pub(super) fn looks(&self, group: &GrowingGroup) -> Vec<Vec<u32>> {
+        let look = |(q, cell): (usize, &PricedCell)| {
             if !self.lines[q].publishes_sets() {
                 return vec![cell.lo, cell.hi];
             }

@@ -9,7 +9,7 @@ use incrowd_core::{Code, Dataset, Error, Result};
 
 /// The levels of one column, and beyond the last one that of not looking at the column at all.
 #[derive(Debug)]
-pub(super) struct Ladder {
+pub(super) struct ClassLevels {
     /// The first leaf of each class, by level.
     first: Vec<Vec<Code>>,
     /// How many records each class has, by level.
@@ -22,9 +22,9 @@ pub(super) struct Ladder {
     up: Vec<Vec<Vec<u32>>>,
 }
 
-impl Ladder {
-    /// The ladder of a quasi-identifier.
-    pub(super) fn new(data: &Dataset, column: usize) -> Result<Ladder> {
+impl ClassLevels {
+    /// The levels of a quasi-identifier.
+    pub(super) fn new(data: &Dataset, column: usize) -> Result<ClassLevels> {
         let quasi = &data.quasi()[column];
         let domain = &quasi.domain;
         let mut counts = vec![0u64; domain.leaves() as usize];
@@ -104,7 +104,7 @@ impl Ladder {
             table
         };
         let up = (0..levels).map(|a| (a..=levels).map(|b| table(a, b)).collect()).collect();
-        Ok(Ladder { first, records, leaves, people, up })
+        Ok(ClassLevels { first, records, leaves, people, up })
     }
 
     /// How many levels the column has; the number itself stands for not looking at the column.

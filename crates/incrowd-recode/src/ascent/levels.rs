@@ -11,7 +11,7 @@ pub(super) const MOST_NODES: usize = 50_000;
 
 /// A column's levels.
 #[derive(Clone, Debug)]
-pub(super) struct Stair {
+pub(super) struct PricedLevels {
     /// By level, a number for each leaf; leaves of one class have the same. Numbers of different columns and levels hardly ever
     /// add up to the same sum.
     pub(super) terms: Vec<Vec<u64>>,
@@ -28,15 +28,15 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-impl Stair {
-    pub(super) fn new(data: &Dataset, column: usize, metric: Metric) -> Stair {
+impl PricedLevels {
+    pub(super) fn new(data: &Dataset, column: usize, metric: Metric) -> PricedLevels {
         let domain = &data.quasi()[column].domain;
         let mut records = vec![0u64; domain.leaves() as usize];
         for row in 0..data.rows() {
             records[data.quasi_codes(row)[column] as usize] += data.weight(row);
         }
         let used: Vec<u32> = (0..domain.leaves()).filter(|&leaf| records[leaf as usize] > 0).collect();
-        let mut stair = Stair { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
+        let mut of_column = PricedLevels { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
         let mut last = 0;
         for level in 0.. {
             let classes = classes(domain, &used, level);
@@ -52,21 +52,21 @@ impl Stair {
                 let mut price = 0.0;
                 let mut of_leaf = vec![None; records.len()];
                 for (&leaf, &class) in used.iter().zip(&classes) {
-                    let salt = (column as u64) << 40 | (stair.terms.len() as u64) << 32;
+                    let salt = (column as u64) << 40 | (of_column.terms.len() as u64) << 32;
                     terms[leaf as usize] = mix(salt | u64::from(class));
                     let (lo, hi) = spans[&class];
                     of_leaf[leaf as usize] = Some((lo, hi));
                     price += metric.of(domain, lo, hi) * records[leaf as usize] as f64;
                 }
-                stair.terms.push(terms);
-                stair.spans.push(of_leaf);
-                stair.prices.push(price / data.records() as f64);
+                of_column.terms.push(terms);
+                of_column.spans.push(of_leaf);
+                of_column.prices.push(price / data.records() as f64);
             }
             if last <= 1 {
                 break;
             }
         }
-        stair
+        of_column
     }
 }
 
@@ -82,11 +82,13 @@ fn classes(domain: &Domain, used: &[u32], level: u32) -> Vec<u32> {
     }
 }
 
-/// The stairs of all columns, with at most so many combinations of levels that they can be gone through.
-pub(super) fn stairs(data: &Dataset, metric: Metric) -> Vec<Stair> {
-    let mut stairs: Vec<Stair> = (0..data.quasi().len()).map(|q| Stair::new(data, q, metric)).collect();
-    while combinations(&stairs) > MOST_NODES {
-        let Some(tallest) = stairs.iter_mut().max_by_key(|s| s.terms.len()).filter(|s| s.terms.len() > 1)
+/// The levels of all columns, with at most so many combinations of levels that they can be gone through.
+pub(super) fn column_levels(data: &Dataset, metric: Metric) -> Vec<PricedLevels> {
+    let mut column_levels: Vec<PricedLevels> =
+        (0..data.quasi().len()).map(|q| PricedLevels::new(data, q, metric)).collect();
+    while combinations(&column_levels) > MOST_NODES {
+        let Some(tallest) =
+            column_levels.iter_mut().max_by_key(|s| s.terms.len()).filter(|s| s.terms.len() > 1)
         else {
             break;
         };
@@ -98,24 +100,24 @@ pub(super) fn stairs(data: &Dataset, metric: Metric) -> Vec<Stair> {
         tallest.prices.remove(level);
         tallest.spans.remove(level);
     }
-    stairs
+    column_levels
 }
 
 /// How many combinations of levels there are.
-pub(super) fn combinations(stairs: &[Stair]) -> usize {
-    stairs.iter().fold(1, |n, stair| n.saturating_mul(stair.terms.len()))
+pub(super) fn combinations(column_levels: &[PricedLevels]) -> usize {
+    column_levels.iter().fold(1, |n, of_column| n.saturating_mul(of_column.terms.len()))
 }
 
 /// All combinations of levels, the cheapest first.
-pub(super) fn nodes(stairs: &[Stair]) -> Vec<Vec<u8>> {
+pub(super) fn nodes(column_levels: &[PricedLevels]) -> Vec<Vec<u8>> {
     let mut nodes: Vec<(f64, Vec<u8>)> = vec![(0.0, Vec::new())];
-    for stair in stairs {
+    for of_column in column_levels {
         let with = |(price, levels): &(f64, Vec<u8>), level: usize| {
             let mut levels = levels.clone();
             levels.push(level as u8);
-            (price + stair.prices[level], levels)
+            (price + of_column.prices[level], levels)
         };
-        nodes = nodes.iter().flat_map(|node| (0..stair.terms.len()).map(|l| with(node, l))).collect();
+        nodes = nodes.iter().flat_map(|node| (0..of_column.terms.len()).map(|l| with(node, l))).collect();
     }
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     nodes.into_iter().map(|node| node.1).collect()
