@@ -1,7 +1,7 @@
 //! Outliers: the figures of `wang2009` as a verifier and as an adversary see them, and the matching of a release with its
 //! original against trying every way.
 
-use incrowd_audit::attack::{Distinguished, MODES, Published, Scene, distinguish};
+use incrowd_audit::attack::{Adversary, Distinguished, MODES, Published, distinguish};
 use incrowd_audit::{Original, Verification, verify_beside};
 use incrowd_core::model::Promise;
 use incrowd_core::outlier::{Bits, Outliers, Scale, Settings};
@@ -59,7 +59,7 @@ fn verified(release: &Folded, data: &Dataset, promise: Promise) -> Verification 
 
 fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
     let specs = specs();
-    let scene = Scene::new(Published::new(release, &specs), &[]);
+    let adversary = Adversary::new(Published::new(release, &specs), &[]);
     let settings = Settings {
         p: 0.75,
         d: 0.6,
@@ -70,7 +70,7 @@ fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
         density: None,
     };
     let original = Original::read(release, data, &Silent).unwrap();
-    distinguish(&original, &scene, &settings, &Silent).unwrap()
+    distinguish(&original, &adversary, &settings, &Silent).unwrap()
 }
 
 #[test]
@@ -217,9 +217,9 @@ proptest! {
             on: String::new(),
             density: None,
         };
-        let scene = Scene::new(Published::new(&release, &specs), &[]);
+        let adversary = Adversary::new(Published::new(&release, &specs), &[]);
         let original = Original::read(&release, &data, &Silent).unwrap();
-        let found = distinguish(&original, &scene, &settings(&[0, 1, 2]), &Silent).unwrap();
+        let found = distinguish(&original, &adversary, &settings(&[0, 1, 2]), &Silent).unwrap();
         let bad = |attributes: &[usize], row: usize| -> Bits {
             let outliers = Outliers::new(&data, &settings(attributes)).unwrap();
             let place: Vec<f64> =

@@ -1,4 +1,4 @@
-//! Two tables that are linked by groups only, as one: every record with every value of its group.
+//! Two tables that are linked by groups only, joined into one for measuring: every record with every value of its group.
 //!
 //! Paper: `xiao2006`, Section 3: a reader who knows no more takes each value of a group in its share for each record of it.
 //! Shares become whole numbers if every record is written down as often as all sizes of groups divide.

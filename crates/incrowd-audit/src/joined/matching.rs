@@ -1,4 +1,5 @@
-//! With the originals in hand: are the published rows people, and is everybody of the microdata among them?
+//! A k-join-anonymous release beside its two originals: by matching, whether the published rows can be people of both tables,
+//! everybody of the microdata among them.
 
 use incrowd_core::number::{parse_date, parse_number};
 use incrowd_core::{ColumnSpec, Folded, Progress, Result};

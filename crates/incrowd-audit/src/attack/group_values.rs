@@ -1,21 +1,21 @@
-//! Which values of a column stand in which group, and how often.
+//! How often each value of a column occurs in each group.
 
 use incrowd_core::Folded;
 
 /// For each group the distinct values of one column with their numbers of records, in the order of codes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values {
+pub struct GroupValues {
     starts: Vec<usize>,
     entries: Vec<(u32, u64)>,
 }
 
-impl Values {
+impl GroupValues {
     /// Counts the codes of a column within the groups that `of_row` tells.
-    pub fn new(table: &Folded, of_row: &[u32], groups: usize, column: usize) -> Values {
+    pub fn new(table: &Folded, of_row: &[u32], groups: usize, column: usize) -> GroupValues {
         let mut cells: Vec<(u32, u32, u64)> =
             (0..table.rows()).map(|row| (of_row[row], table.row(row)[column], table.weights[row])).collect();
         cells.sort_unstable();
-        let mut values = Values { starts: vec![0], entries: Vec::new() };
+        let mut values = GroupValues { starts: vec![0], entries: Vec::new() };
         for alike in cells.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             // Groups without rows have no entries.
             values.starts.resize(alike[0].0 as usize + 1, values.entries.len());
@@ -49,7 +49,7 @@ impl Values {
 }
 
 /// Adds up the values of several groups, in the order of codes.
-pub(super) fn union(values: &Values, groups: &[u32]) -> Vec<(u32, u64)> {
+pub(super) fn union(values: &GroupValues, groups: &[u32]) -> Vec<(u32, u64)> {
     if let [group] = groups {
         return values.of(*group as usize).to_vec();
     }

@@ -1,4 +1,4 @@
-//! Two tables that are linked by groups only, beside the table they were made from.
+//! Whether two tables that are linked by groups only can have been made from a given original.
 //!
 //! Paper: `xiao2006`, Definition 3. The first table has everybody's quasi-identifiers and a group, the second how often each
 //! sensitive value occurs in each group. Who has which value of a group is not told, so the records of the original are sought
@@ -24,7 +24,7 @@ pub struct Strangers {
 
 /// A group: the quasi-identifiers of its records, `None` if the original has no such record, and its values.
 #[derive(Default)]
-struct Group {
+struct LinkedGroup {
     records: Vec<Option<usize>>,
     values: Vec<Option<u32>>,
 }
@@ -58,7 +58,7 @@ pub fn strangers(original: &Folded, first: &Folded, second: &Folded, missing: &s
         values[person].insert(cells[quasi]);
     }
     let mut strangers = Strangers::default();
-    let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, LinkedGroup> = BTreeMap::new();
     for row in 0..first.rows() {
         let cells = first.row(row);
         let text = |column: usize| first.columns[column].texts[cells[column] as usize].as_str();
@@ -88,10 +88,10 @@ pub fn strangers(original: &Folded, first: &Folded, second: &Folded, missing: &s
 }
 
 /// Whether the values of a group can be given to its records, one each: augmenting paths.
-fn everybody_finds_one(group: &Group, fits: &dyn Fn(Option<usize>, Option<u32>) -> bool) -> bool {
+fn everybody_finds_one(group: &LinkedGroup, fits: &dyn Fn(Option<usize>, Option<u32>) -> bool) -> bool {
     fn give(
         record: usize,
-        group: &Group,
+        group: &LinkedGroup,
         fits: &dyn Fn(Option<usize>, Option<u32>) -> bool,
         asked: &mut [bool],
         owner: &mut [Option<usize>],

@@ -1,6 +1,6 @@
 //! Two linked tables beside the original: what a slow look at every way to give values finds.
 
-use incrowd_audit::linked::{Strangers, strangers};
+use incrowd_audit::linked_origin::{Strangers, strangers};
 use incrowd_core::Folded;
 use proptest::prelude::*;
 

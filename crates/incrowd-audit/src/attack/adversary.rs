@@ -1,4 +1,4 @@
-//! All that an adversary may have.
+//! An adversary: the release under attack, and the other tables and facts somebody may have beside it.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Kind, Result};
 
+use super::group_values::GroupValues;
 use super::journalist::Linked;
-use super::values::Values;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
 use crate::eligibility::Mechanism;
@@ -22,7 +22,7 @@ pub struct Published<'a> {
     /// Records that look alike in the quasi-identifiers.
     pub groups: Classes,
     /// For each sensitive column which values stand in which group.
-    pub values: Vec<Values>,
+    pub values: Vec<GroupValues>,
 }
 
 impl<'a> Published<'a> {
@@ -30,7 +30,7 @@ impl<'a> Published<'a> {
     pub fn new(table: &'a Folded, quasi: &'a [ColumnSpec]) -> Published<'a> {
         let groups = Classes::new(table, &(0..quasi.len()).collect::<Vec<_>>());
         let values = (quasi.len()..table.columns.len())
-            .map(|column| Values::new(table, &groups.of_row, groups.len(), column))
+            .map(|column| GroupValues::new(table, &groups.of_row, groups.len(), column))
             .collect();
         Published { table, quasi, groups, values }
     }
@@ -78,7 +78,7 @@ pub struct External<'a> {
 /// What belongs to a k-join-anonymous release beside its table of boxes, whose last quasi-identifier is then the label of the
 /// sensitive group, if there are sensitive values.
 #[derive(Clone, Copy, Debug)]
-pub struct JoinScene<'a> {
+pub struct JoinedRelease<'a> {
     /// How many rows every group is said to have at least.
     pub k: u64,
     /// The label of a sensitive group, then the sensitive columns.
@@ -97,7 +97,7 @@ pub(super) struct SensitiveGroups {
     pub(super) values: Vec<u64>,
 }
 
-impl JoinScene<'_> {
+impl JoinedRelease<'_> {
     /// The sensitive groups; `None` if no sensitive values are published.
     pub(super) fn labels(&self, boxes: &Folded) -> Option<SensitiveGroups> {
         let (sensitive, column) = (self.sensitive?, boxes.columns.len().checked_sub(1)?);
@@ -140,7 +140,7 @@ pub struct Skewed {
 
 /// What an adversary has.
 #[derive(Clone, Debug)]
-pub struct Scene<'a> {
+pub struct Adversary<'a> {
     /// The release under attack.
     pub release: Published<'a>,
     /// The kinds of the sensitive columns, where stated.
@@ -157,7 +157,7 @@ pub struct Scene<'a> {
     /// The table the release was made from, and what an outlier of it is.
     pub original: Option<(&'a Dataset, &'a [Settings])>,
     /// What else belongs to a k-join-anonymous release.
-    pub joined: Option<JoinScene<'a>>,
+    pub joined: Option<JoinedRelease<'a>>,
     /// How near a guess must come, by sensitive column, where stated.
     pub epsilon: BTreeMap<String, Epsilon>,
     /// What is known of how records were withheld.
@@ -166,12 +166,12 @@ pub struct Scene<'a> {
     pub(super) linked: OnceCell<Option<Linked>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Adversary<'a> {
     /// An adversary who has nothing but the release.
-    pub fn new(release: Published<'a>, missing: &'a [String]) -> Scene<'a> {
+    pub fn new(release: Published<'a>, missing: &'a [String]) -> Adversary<'a> {
         let kinds = vec![None; release.values.len()];
         let categories = vec![None; release.values.len()];
-        Scene {
+        Adversary {
             release,
             kinds,
             categories,
