@@ -20,19 +20,19 @@ pub(crate) enum Fate {
 }
 
 /// Rows of which some records are withheld.
-pub(crate) struct Holdback<'a> {
+pub(crate) struct WithheldDraw<'a> {
     withheld: Option<&'a Withheld>,
     /// For rows of which some records are withheld and some are not: how many are still to be withheld and to be let through.
     divided: HashMap<u32, Mutex<(u64, u64)>>,
     seen: AtomicU64,
 }
 
-impl<'a> Holdback<'a> {
-    pub(crate) fn new(plan: &Plan<'a>) -> Holdback<'a> {
+impl<'a> WithheldDraw<'a> {
+    pub(crate) fn new(plan: &Plan<'a>) -> WithheldDraw<'a> {
         let withheld = plan.withheld();
         let divided = withheld.iter().flat_map(|withheld| withheld.divided());
         let divided = divided.map(|(row, left)| (row, Mutex::new(left))).collect();
-        Holdback { withheld, divided, seen: AtomicU64::new(0) }
+        WithheldDraw { withheld, divided, seen: AtomicU64::new(0) }
     }
 
     /// Gives everything back, for a reading that starts again.
