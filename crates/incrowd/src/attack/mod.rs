@@ -9,11 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{
-<<<<<<< HEAD
-    self, ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped, Subject,
-=======
-    self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped,
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
+    self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
 };
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
@@ -102,9 +98,8 @@ pub(crate) fn attack_case(
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
 
-<<<<<<< HEAD
     let missing = &case.reading.missing;
-    let mut on_people = Scene::new(Published::new(&views.people, &views.quasi), missing);
+    let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
     on_people.set_population(population.as_ref().map(|other| &other.table));
     on_people.external =
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
@@ -112,14 +107,8 @@ pub(crate) fn attack_case(
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
-    let mut on_values = on_values.map(|(table, specs)| Scene::new(Published::new(table, specs), missing));
+    let mut on_values = on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
     let scene = on_values.as_mut().unwrap_or(&mut on_people);
-=======
-    let mut scene = Adversary::new(Published::new(&release, &specs), &job.input.missing);
-    scene.set_population(population.as_ref().map(|other| &other.table));
-    scene.external = external.as_ref().map(|other| External { table: &other.table, further: other.further });
-    scene.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
     scene.epsilon = epsilon;
     scene.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();
     scene.categories = case.reading.sensitive.iter().map(|(_, spec)| spec.categories.clone()).collect();

@@ -2,12 +2,7 @@
 
 use std::time::Instant;
 
-<<<<<<< HEAD
-use incrowd_audit::attack::{Card, Published, Scene};
-=======
 use incrowd_audit::attack::{Adversary, Card, Published};
-use incrowd_audit::tally;
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
 use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Folded, Result, Silent};
 
@@ -72,12 +67,8 @@ fn guessed(release: &Folded, reading: &Reading) -> Result<Option<f64>> {
         return Ok(None);
     }
     let card = Card::find("homogeneity")?;
-<<<<<<< HEAD
     let quasi = reading.quasi_specs();
-    let scene = Scene::new(Published::new(release, &quasi), &reading.missing);
-=======
-    let scene = Adversary::new(Published::new(release, quasi), &job.input.missing);
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
+    let scene = Adversary::new(Published::new(release, &quasi), &reading.missing);
     let findings = (card.run)(&scene, card.threshold(None)?, &Silent)?.findings;
     Ok(findings.iter().map(|finding| finding.average).reduce(f64::max))
 }

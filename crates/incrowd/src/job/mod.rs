@@ -28,15 +28,9 @@ pub use whole::beside;
 use std::path::PathBuf;
 
 pub use incrowd_core::{Categories, Publish};
-<<<<<<< HEAD
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
 pub use incrowd_engine::{Batches, Order};
-pub use incrowd_recode::suppress::Suppressed;
-=======
-use incrowd_core::{ColumnSpec, Value};
-pub use incrowd_engine::Order;
 pub use incrowd_recode::ungrouped::Suppressed;
->>>>>>> 2e4aceb (Words in recode: what a thing is, not how it feels)
 
 /// Everything a job file can say.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,13 +1,8 @@
 //! What goes onto the data owner's page.
 
-<<<<<<< HEAD
-use incrowd_audit::attack::{Card, Finding, Published, Scene};
+use incrowd_audit::attack::{Adversary, Card, Finding, Published};
 use incrowd_core::audience::Fact;
 use incrowd_core::{Folded, Progress, Result};
-=======
-use incrowd_audit::attack::{Adversary, Card, Finding, Published};
-use incrowd_core::{ColumnSpec, Folded, Progress, Result};
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
 use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
 
 use super::public::{beside_original, of_finding, signs, title};
@@ -108,15 +103,8 @@ fn attacked(
     original: &Folded,
     progress: &dyn Progress,
 ) -> Result<(Vec<Finding>, Vec<u64>)> {
-<<<<<<< HEAD
     let specs = found.case.reading.quasi_specs();
-    let scene = Scene::new(Published::new(original, &specs), &found.case.reading.missing);
-=======
-    let quasi = named(&found.job, RoleName::Quasi);
-    let specs: Vec<ColumnSpec> =
-        quasi.iter().map(|name| found.job.column(name).map(|c| c.spec.clone()).unwrap_or_default()).collect();
-    let scene = Adversary::new(Published::new(original, &specs), &found.job.input.missing);
->>>>>>> 30b287f (Words in audit: an adversary, not a scene)
+    let scene = Adversary::new(Published::new(original, &specs), &found.case.reading.missing);
     let mut findings = Vec::new();
     for name in BEFORE {
         let card = Card::find(name)?;

@@ -10,16 +10,9 @@ mod ledger;
 mod people;
 mod report;
 
-<<<<<<< HEAD
-use incrowd_core::{Error, Folded, Progress, Result, Schema, SensitiveSpec, Value, SensitiveValues, Withheld};
-use incrowd_recode::suppress::Suppressed;
-=======
-use std::path::PathBuf;
-
 use incrowd_core::{
-    Error, Folded, Progress, Result, Role, Schema, SensitiveSpec, SensitiveValues, Value, Withheld,
+    Error, Folded, Progress, Result, Schema, SensitiveSpec, SensitiveValues, Value, Withheld,
 };
->>>>>>> 2e4aceb (Words in recode: what a thing is, not how it feels)
 use incrowd_recode::suppression::{Cut, Secret, Step, records};
 use incrowd_recode::ungrouped::Suppressed;
 use serde_json::{Value as Json, json};
