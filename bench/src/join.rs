@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use incrowd::job::{ExternalJob, Job, JoinMethod, PopulationJob, RoleName, Trim};
-use incrowd::utility::Workload;
-use incrowd::{Ask, AttackRequest, Silent, Value};
+use incrowd::utility::{QueryError, Workload};
+use incrowd::{Ask, AttackRequest, Judging, Silent, Value};
 use incrowd_synth::{Synth, Table};
 
 use crate::chart::{Chart, Line};
@@ -213,8 +213,7 @@ impl Setting<'_> {
         let (ncp, discernibility) = match &report.joined {
             Some(joined) => (joined.ncp_rate, joined.discernibility as f64),
             None => {
-                let metric =
-                    |name: &str| report.manifest.content["metrics"][name].as_f64().unwrap_or(f64::NAN);
+                let metric = |name: &str| report.manifest.metrics.get(name).unwrap_or(f64::NAN);
                 (metric("ncp"), metric("discernibility"))
             }
         };
@@ -224,25 +223,24 @@ impl Setting<'_> {
     /// The average relative error of the release that was made last: queries of a tenth of the volume.
     fn error(&self) -> Result<f64, String> {
         let mut job = self.job();
-        job.output = None;
         if self.method.is_none() {
             // Counts are about the quasi-identifiers alone.
             job.set_role("value", RoleName::Drop);
         }
         let workload = Workload { queries: 1000, seed: 1, selectivity: 0.1, dimensions: self.quasi.len() };
         let ask = Ask { only: vec!["query_error".into()], workload, ..Ask::default() };
-        let measured = incrowd::measure_utility(&job, &self.dir.join("out.csv"), &ask, &Silent);
+        let measured = incrowd::measure(&Judging::of(&job), Some(&ask), &Silent);
         let measured = measured.map_err(|e| e.to_string())?;
-        Ok(measured.utility.and_then(|u| u.queries).and_then(|q| q.all.mean).unwrap_or(f64::NAN))
+        let queries = measured.utility.as_ref().and_then(|u| u.get::<QueryError>());
+        Ok(queries.and_then(|q| q.all.mean).unwrap_or(f64::NAN))
     }
 
     /// How many people the release that was made last exposes because it was trimmed.
     fn exposed(&self) -> Result<f64, String> {
-        let mut request = AttackRequest::default();
-        request.job.input.paths = vec![self.dir.join("out.csv")];
-        request.job.population = Some(PopulationJob { paths: vec![self.dir.join("pd.csv")] });
-        request.only = vec!["trimming".into()];
-        let report = incrowd::attack(&request, &Silent).map_err(|e| e.to_string())?;
+        let mut judging = Judging::new(self.dir.join("out.csv"));
+        judging.population = Some(PopulationJob { paths: vec![self.dir.join("pd.csv")] });
+        let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
+        let report = incrowd::attack(&judging, &request, &Silent).map_err(|e| e.to_string())?;
         Ok(report.attacked.first().and_then(|a| a.finding.fact("exposed")).unwrap_or(f64::NAN))
     }
 }

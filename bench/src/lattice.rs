@@ -116,7 +116,7 @@ fn measure(
             let made = method.algorithm.recode_and_report(table, &models, suppressible, &Silent);
             times += 1;
             if began.elapsed().as_secs_f64() > 1.0 {
-                break made.map_err(|e| e.to_string())?.found.search().cloned();
+                break made.map_err(|e| e.to_string())?.report_as::<SearchReport>().cloned();
             }
         };
         let report = report.ok_or("no search was reported")?;

@@ -77,5 +77,5 @@ fn release(
     job.algorithm.params.push(("undersized".into(), Value::Word(undersized.into())));
     job.write_to(out.join("adult.csv"));
     let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
-    Ok(report.manifest.content)
+    Ok(report.manifest.to_json())
 }

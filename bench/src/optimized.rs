@@ -9,6 +9,7 @@ use incrowd::hierarchy::mask;
 use incrowd::hierarchy::mdr::Mdr;
 use incrowd::job::hierarchy_from_path;
 use incrowd::model::Promise;
+use incrowd::recode::optimized::TrialReport;
 use incrowd::recode::{Method, Recoding};
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 
@@ -112,7 +113,8 @@ fn loss(tables: &Tables) -> Result<(), String> {
             let optimized = [("undersized", undersized), ("keep_best", "false")];
             let made = recode(mdr, k, "optimized-mondrian", &optimized)?;
             row.push(penalty(mdr, &made.partition));
-            let order = made.found.trials().map(|trials| trials.order.join(",")).unwrap_or_default();
+            let trials = made.report_as::<TrialReport>();
+            let order = trials.map(|trials| trials.order.join(",")).unwrap_or_default();
             let same = [("undersized", undersized), ("dimension", "priority"), ("priority", order.as_str())];
             row.push(penalty(median, &recode(median, k, "mondrian", &same)?.partition));
             orders.push((k, undersized, order));

@@ -112,7 +112,10 @@ struct Scored {
 
 /// What a release lost, from its file alone, whoever wrote it.
 fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
-    let measured = incrowd::measure(&task.job()?, release, &Silent).map_err(|e| e.to_string())?;
+    let job = task.job()?;
+    let judging =
+        incrowd::Judging { release: incrowd::job::Table::file(release), ..incrowd::Judging::of(&job) };
+    let measured = incrowd::measure(&judging, None, &Silent).map_err(|e| e.to_string())?;
     let json = measured.to_json();
     let name = if task.ncp { "ncp" } else { "information_loss_per_column" };
     let loss = json["metrics"][name].as_f64().ok_or_else(|| format!("no {name} was measured"))?;

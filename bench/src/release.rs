@@ -81,7 +81,7 @@ impl Task<'_> {
         job.write_to(out.join("release.csv"));
         let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
         let name = if self.ncp { "ncp" } else { "information_loss_per_column" };
-        report.manifest.content["metrics"][name].as_f64().ok_or_else(|| format!("no {name} in the manifest"))
+        report.manifest.metrics.get(name).ok_or_else(|| format!("no {name} in the manifest"))
     }
 
     pub(crate) fn load(&self) -> Result<Dataset, String> {

@@ -10,6 +10,7 @@ use incrowd::core::{
 use incrowd::job::hierarchy_from_path;
 use incrowd::model::Promise;
 use incrowd::recode::Method;
+use incrowd::recode::full_domain::SearchReport;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -143,8 +144,8 @@ fn search(table: &Dataset, model: &str) -> Result<[String; 2], String> {
     let models = [promise.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string())?];
     let full_domain = Method::new("full-domain", []).map_err(|e| e.to_string())?;
     let made = full_domain.algorithm.recode_and_report(table, &models, 0, &Silent);
-    let found = made.map_err(|e| e.to_string())?.found;
-    let report = found.search().cloned().ok_or("no search was reported")?;
+    let made = made.map_err(|e| e.to_string())?;
+    let report: &SearchReport = made.report_as().ok_or("no search was reported")?;
     let exposed: Vec<u64> = report.minimal.iter().map(|node| similar(table, &node.levels)).collect();
     let vulnerable = exposed.iter().filter(|people| **people > 0).count();
     let local = Method::new("local-recoding", []).map_err(|e| e.to_string())?;

@@ -5,8 +5,8 @@ use std::time::Instant;
 use incrowd::core::outlier::Forced;
 use incrowd::core::{Dataset, Partition};
 use incrowd::model::{BoundModel, Promise};
+use incrowd::recode::Method;
 use incrowd::recode::expansion::ExpansionReport;
-use incrowd::recode::{Method, Recoding};
 use incrowd::{Silent, Value};
 
 /// What is asked of one run.
@@ -81,9 +81,8 @@ pub(super) fn measure_in_order(
         (Some(before), Some(after)) => after - before,
         _ => began.elapsed().as_secs_f64(),
     };
-    let Recoding { partition, found, .. } = recoding;
-    let report = found.expansion().cloned().ok_or("no expansion was reported")?;
-    Ok(run(data, &partition, &report, seconds))
+    let report: &ExpansionReport = recoding.report_as().ok_or("no expansion was reported")?;
+    Ok(run(data, &recoding.partition, report, seconds))
 }
 
 /// How long this thread has run, where the system tells.

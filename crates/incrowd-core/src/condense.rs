@@ -82,7 +82,8 @@ mod tests {
         let data = Dataset::encode(folded, &[&age, &sex], &[], "?").map_err(|e| e.misfit.error).unwrap();
         let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
         let without = data.condensed(&domains, false);
-        assert_eq!(without.of_row, [0, 0, 1, 2]);
+        // Rows come in the order of their codes: 20 F, 20 M, 21 F, 60 F.
+        assert_eq!(without.of_row, [0, 1, 0, 2]);
         assert_eq!((without.data.weight(0), without.data.records()), (2, 4));
         let with = data.condensed(&domains, true);
         assert_eq!(with.of_row, [0, 1, 2, 3]);

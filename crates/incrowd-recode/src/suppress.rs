@@ -175,9 +175,9 @@ fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<Group
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, RowId, SensitiveSpec, Span, Value};
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
 
-    /// Rows 0 to 3 are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
+    /// Rows 0 to 3 of the fold are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
     fn settled(pooled: [&str; 4]) -> Result<Partition> {
         let hierarchy = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
         let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
@@ -193,8 +193,9 @@ mod tests {
         let models = [promise.model.bind(&data).unwrap()];
         let mut partition = Partition::new(1, data.rows());
         let whole = Span { lo: Code(0), hi: Code(3) };
-        partition.add(&[whole], (4..8).map(RowId)).unwrap();
-        partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(RowId)).unwrap();
+        let row = |row: u32| data.row_of_fold(row).unwrap();
+        partition.add(&[whole], (4..8).map(row)).unwrap();
+        partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(row)).unwrap();
         settle(&data, &[promise], &models, partition, Suppressed::Star, 4)
     }
 

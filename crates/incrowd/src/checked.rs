@@ -267,7 +267,8 @@ impl CheckedJob {
             }
         }
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
-        Ok((tables, Places { tables: paths, manifest }))
+        let keys = tables.iter().map(|table| table.key).collect();
+        Ok((tables, Places { tables: paths, manifest, keys }))
     }
 }
 

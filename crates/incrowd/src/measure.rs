@@ -119,12 +119,12 @@ pub(crate) fn measured(
 ) -> Result<Measurement> {
     case.reading.need_quasi()?;
     case.need_hierarchies()?;
-    let published_as = case.publication.published_as();
-    ask.map_or(Ok(()), |ask| ask.fits(published_as))?;
+    let layout = case.publication.layout();
+    ask.map_or(Ok(()), |ask| ask.fits(layout))?;
     let mut measuring = Measuring { case, ask, kept };
     let Measured { tally, comparison } = case.publication.measure(&mut measuring, progress)?;
     let utility = match (comparison, ask) {
-        (Some(comparison), Some(ask)) => Some(Utility::new(&comparison, ask, published_as, progress)?),
+        (Some(comparison), Some(ask)) => Some(Utility::new(&comparison, ask, layout, progress)?),
         _ => None,
     };
     let audience = Audience::decide(Fact::MeasuredOverTheTable, case.withheld_in_secret());

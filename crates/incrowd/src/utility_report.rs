@@ -3,7 +3,7 @@
 //! What may be published is computed over the whole table or over many queries. The data owner alone sees what says
 //! something about few records. Each measure says which is which; here they are only put together.
 
-use incrowd_audit::utility::{Card, ColumnUtility, Comparison, Measured, Tables, columns};
+use incrowd_audit::utility::{Card, ColumnUtility, Comparison, Layout, Measured, columns};
 use incrowd_core::text::Block;
 use incrowd_core::{Progress, Result};
 use serde_json::{Map, Value as Json, json};
@@ -24,15 +24,15 @@ impl Utility {
     pub(crate) fn new(
         comparison: &Comparison,
         ask: &Ask,
-        tables: Tables,
+        layout: Layout,
         progress: &dyn Progress,
     ) -> Result<Utility> {
         // The penalty of cells is a metric, and the only one that is told by column.
-        let penalty = tables == Tables::One && ask.wants("ncp");
-        let by_column = penalty || ask.cards(tables).any(|card| card.of_column.is_some());
+        let penalty = layout == Layout::OneTable && ask.wants("ncp");
+        let by_column = penalty || ask.cards(layout).any(|card| card.of_column.is_some());
         let columns = if by_column { columns(comparison) } else { Vec::new() };
         let mut measured = Vec::new();
-        for card in ask.cards(tables) {
+        for card in ask.cards(layout) {
             let Some(measure) = card.measure else { continue };
             measured.extend(measure(comparison, ask, progress)?.map(|answer| (card, answer)));
         }

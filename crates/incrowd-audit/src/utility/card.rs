@@ -31,7 +31,7 @@ pub struct Card {
     /// Whether it is measured unless others are named.
     pub usual: bool,
     /// What it can be measured of.
-    pub fits: &'static [Tables],
+    pub fits: &'static [Layout],
     /// What it says of a single column, if it does.
     pub of_column: Option<ColumnFigure>,
     /// Measures the table as a whole, if it does. `None` means that there is nothing to measure.
@@ -56,9 +56,9 @@ impl Card {
 
 /// What kind of publication is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tables {
+pub enum Layout {
     /// One table with all columns.
-    One,
+    OneTable,
     /// A table of boxes with people of another table among those of this one, and a table of sensitive values.
     Joined,
     /// Quasi-identifiers and sensitive values in two tables that are linked by groups only.
@@ -132,15 +132,15 @@ impl Ask {
     }
 
     /// Refuses measures that do not fit what is published.
-    pub fn fits(&self, tables: Tables) -> Result<()> {
-        let unfit = |name: &&String| Card::find(name).is_some_and(|card| !card.fits.contains(&tables));
+    pub fn fits(&self, layout: Layout) -> Result<()> {
+        let unfit = |name: &&String| Card::find(name).is_some_and(|card| !card.fits.contains(&layout));
         let Some(name) = self.only.iter().find(unfit) else { return Ok(()) };
-        let what = match tables {
-            Tables::One => "one table",
-            Tables::Joined => "tables with people of two tables",
-            Tables::Linked => "tables that are linked by groups only",
+        let what = match layout {
+            Layout::OneTable => "one table",
+            Layout::Joined => "tables with people of two tables",
+            Layout::Linked => "tables that are linked by groups only",
         };
-        let fitting = UTILITIES.iter().filter(|card| card.fits.contains(&tables));
+        let fitting = UTILITIES.iter().filter(|card| card.fits.contains(&layout));
         let fitting: Vec<&str> = fitting.map(|card| card.name).collect();
         Err(Error::job(format!("`{name}` cannot be measured of {what}"))
             .help(format!("measure {}, or make a release in one table", fitting.join(" and "))))
@@ -158,8 +158,8 @@ impl Ask {
     }
 
     /// The measures asked for that fit what is published.
-    pub fn cards(&self, tables: Tables) -> impl Iterator<Item = &'static Card> {
-        UTILITIES.iter().copied().filter(move |card| card.fits.contains(&tables) && self.wants(card.name))
+    pub fn cards(&self, layout: Layout) -> impl Iterator<Item = &'static Card> {
+        UTILITIES.iter().copied().filter(move |card| card.fits.contains(&layout) && self.wants(card.name))
     }
 
     /// The column to predict, if it is named and will be predicted.

@@ -10,7 +10,7 @@
 
 use incrowd_core::Better;
 
-use super::{Card, ColumnFigure, Tables};
+use super::{Card, ColumnFigure, Layout};
 
 pub(super) const CARD: Card = Card {
     name: "kl_divergence",
@@ -23,7 +23,7 @@ pub(super) const CARD: Card = Card {
              in a column cost nothing here.",
     better: Better::Lower,
     usual: true,
-    fits: &[Tables::One],
+    fits: &[Layout::OneTable],
     of_column: Some(ColumnFigure {
         heading: "kl",
         of: |column| kl_divergence(&column.original, &column.reconstructed),

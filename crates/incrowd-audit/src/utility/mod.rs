@@ -26,7 +26,7 @@ mod total_variation;
 #[cfg(test)]
 mod twins;
 
-pub use card::{Ask, Card, ColumnFigure, Measure, Measured, Tables};
+pub use card::{Ask, Card, ColumnFigure, Layout, Measure, Measured};
 pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};
 pub use comparison::{Comparison, Part};

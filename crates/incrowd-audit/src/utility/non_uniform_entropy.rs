@@ -16,7 +16,7 @@ use incrowd_core::Better;
 use serde_json::{Value as Json, json};
 
 use super::comparison::{Comparison, Line, within};
-use super::{Card, ColumnFigure, Measured, Tables};
+use super::{Card, ColumnFigure, Layout, Measured};
 
 pub(super) const CARD: Card = Card {
     name: "non_uniform_entropy",
@@ -28,7 +28,7 @@ pub(super) const CARD: Card = Card {
              at random that are as common. Each column is looked at by itself.",
     better: Better::Lower,
     usual: true,
-    fits: &[Tables::One],
+    fits: &[Layout::OneTable],
     of_column: Some(ColumnFigure { heading: "entropy", of: |column| of_line(column.line).share() }),
     measure: Some(|comparison, _, _| Ok(Some(Box::new(non_uniform_entropy(comparison))))),
 };

@@ -18,7 +18,7 @@ use super::columns::finite;
 use super::comparison::{Comparison, Group};
 use super::kl_divergence::{kl_divergence, lost};
 use super::total_variation::total_variation;
-use super::{Card, Measured, Tables};
+use super::{Card, Layout, Measured};
 
 pub(super) const CARD: Card = Card {
     name: "association",
@@ -31,7 +31,7 @@ pub(super) const CARD: Card = Card {
              first. V of small tables is too large.",
     better: Better::Nearer,
     usual: false,
-    fits: &[Tables::One, Tables::Linked],
+    fits: &[Layout::OneTable, Layout::Linked],
     of_column: None,
     measure: Some(|comparison, _, _| Ok(Some(Box::new(Pairs(pairs(comparison)))))),
 };

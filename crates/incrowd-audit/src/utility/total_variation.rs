@@ -5,7 +5,7 @@
 
 use incrowd_core::Better;
 
-use super::{Card, ColumnFigure, Tables};
+use super::{Card, ColumnFigure, Layout};
 
 pub(super) const CARD: Card = Card {
     name: "total_variation",
@@ -17,7 +17,7 @@ pub(super) const CARD: Card = Card {
              described.",
     better: Better::Lower,
     usual: true,
-    fits: &[Tables::One],
+    fits: &[Layout::OneTable],
     of_column: Some(ColumnFigure {
         heading: "tv",
         of: |column| total_variation(&column.original, &column.reconstructed),

@@ -35,12 +35,14 @@ pub fn delimiter_of(path: &Path) -> u8 {
 impl Store for FileStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
         self.discard();
-        for table in &places.tables {
-            Format::of_path(table)?;
+        let keys = || places.keys.iter().copied().chain(std::iter::repeat("output.path"));
+        for (table, key) in places.tables.iter().zip(keys()) {
+            Format::of_path(table).map_err(|e| e.at(key))?;
         }
-        for place in places.tables.iter().chain([&places.manifest]) {
-            self.pending.push(Pending::create(place)?);
+        for (table, key) in places.tables.iter().zip(keys()) {
+            self.pending.push(Pending::create(table).map_err(|e| e.at(key))?);
         }
+        self.pending.push(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?);
         let first = places.tables.first().unwrap_or(&places.manifest);
         let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
         self.spill = directory.unwrap_or(Path::new(".")).to_owned();

@@ -22,6 +22,8 @@ pub struct Places {
     pub tables: Vec<PathBuf>,
     /// The manifest.
     pub manifest: PathBuf,
+    /// The keys of a job that name the tables, so that errors can point at them; may be empty.
+    pub keys: Vec<&'static str>,
 }
 
 /// A table about to be staged.

@@ -107,7 +107,7 @@ impl Harness for OnThisMachine {
 
     fn places(&self, tables: usize) -> Places {
         let tables = (0..tables).map(|table| self.at(&self.table_name(table))).collect();
-        Places { tables, manifest: self.at("release.json") }
+        Places { tables, manifest: self.at("release.json"), ..Places::default() }
     }
 
     fn visible(&self) -> Option<(Vec<(Seen, String)>, Vec<u8>)> {

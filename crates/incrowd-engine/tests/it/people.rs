@@ -83,7 +83,11 @@ pub(crate) fn release_after(
 ) -> Result<Receipt> {
     let mut engine = Embedded::open(&[input.to_owned()], &Options::default())?;
     let manifest = target.with_file_name("manifest.json");
-    engine.begin(&Places { tables: vec![target.to_owned()], manifest: manifest.clone() })?;
+    engine.begin(&Places {
+        tables: vec![target.to_owned()],
+        manifest: manifest.clone(),
+        ..Places::default()
+    })?;
     let receipt = stage(&mut engine, ask, between)?;
     engine.publish(b"{}")?;
     std::fs::remove_file(manifest).unwrap();

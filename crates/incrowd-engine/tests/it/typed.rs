@@ -97,7 +97,7 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     let columns = engine.columns().iter().map(|name| (name.clone(), content(name))).collect();
     let output = Output { columns, order: Order::Shuffled, missing: "?".to_owned() };
     let manifest = target.with_file_name("manifest.json");
-    engine.begin(&Places { tables: vec![target.to_owned()], manifest })?;
+    engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })?;
     engine.stage(0, &Plan::new(&data, &partition), &output, &Silent)?;
     engine.publish(b"{}")
 }

@@ -179,7 +179,7 @@ mod tests {
     use incrowd_core::model::Promise;
     use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec, Value};
 
-    /// Figure 1 of `wang2009`; rows are tuples, counted from 0.
+    /// Figure 1 of `wang2009`; the fold's rows are tuples, counted from 0.
     fn figure_1() -> Dataset {
         let records = [
             ["20", "F", "6006", "20"],
@@ -217,28 +217,31 @@ mod tests {
         let promise = Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
         let models = [promise.model.bind(&data).unwrap()];
         let judge = Judge::new(&data, &models);
+        let row = |tuple: u32| data.row_of_fold(tuple).unwrap().0;
+        let codes = |tuple: u32| data.quasi_codes(row(tuple) as usize);
         for seed in [0, 1, 2] {
-            let others = (0..3).filter(|row| *row != seed);
+            let others = (0..3).filter(|tuple| *tuple != seed).map(row);
+            let own = codes(seed);
+            let seed = row(seed);
             let group = judge.group(&[seed].into_iter().chain(others).collect::<Vec<u32>>()).unwrap();
             assert!(!judge.admits(&group));
             assert!((group.loss() - 1.411_255_411_255_411_2).abs() < 1e-12);
-            let pool = Pool::new(&judge, &[3, 4, 6, 7, 8]);
-            let next = pool.next_values(&group.cells, data.quasi_codes(seed as usize));
+            let pool = Pool::new(&judge, &[3, 4, 6, 7, 8].map(row));
+            let next = pool.next_values(&group.cells, own);
             // Age 30; M or F, whichever the seed has; zip code 6010, which lies inside.
-            let own = data.quasi_codes(seed as usize)[1];
-            assert_eq!(next, [Some(data.quasi_codes(3)[0]), Some(own), Some(data.quasi_codes(4)[2])]);
-            for (row, loss) in
+            assert_eq!(next, [Some(codes(3)[0]), Some(own[1]), Some(codes(4)[2])]);
+            for (tuple, loss) in
                 [(3, 2.114_718_614_718_614_6), (4, 1.887_445_887_445_887_5), (6, 2.454_545_454_545_454_6)]
             {
-                let cells = judge.cells_with(&group.cells, data.quasi_codes(row as usize));
-                assert!(judge.admits_with(&group, row, &cells));
+                let cells = judge.cells_with(&group.cells, codes(tuple));
+                assert!(judge.admits_with(&group, row(tuple), &cells));
                 assert!((cells.iter().map(|cell| cell.loss).sum::<f64>() - loss).abs() < 1e-12);
             }
             for skip_dead in [false, true] {
                 let growth = Growth { delta: 12, skip_dead };
                 assert_eq!(
                     growth.choose(&judge, &pool, &mut Frontier::new(&pool), &group, &[]),
-                    Some((4, true))
+                    Some((row(4), true))
                 );
             }
         }

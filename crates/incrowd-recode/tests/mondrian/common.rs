@@ -14,15 +14,16 @@ pub(crate) fn table(names: &[&str], records: &[Vec<String>], specs: &[ColumnSpec
         .expect("test tables fit their domains")
 }
 
-/// The row of each record, found by its texts.
-pub(crate) fn rows_of(names: &[&str], records: &[Vec<String>]) -> Vec<usize> {
+/// The row of each record in the table made of them, found by its texts.
+pub(crate) fn rows_of(data: &Dataset, names: &[&str], records: &[Vec<String>]) -> Vec<usize> {
     let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(names, cells, true);
     let code = |column: usize, text: &str| {
         folded.columns[column].texts.iter().rposition(|t| t == text).unwrap() as u32
     };
     let key = |record: &Vec<String>| record.iter().enumerate().map(|(i, t)| code(i, t)).collect::<Vec<_>>();
-    records.iter().map(|r| (0..folded.rows()).find(|&i| folded.row(i) == key(r)).unwrap()).collect()
+    let of_fold = |r: &Vec<String>| (0..folded.rows()).find(|&i| folded.row(i) == key(r)).unwrap();
+    records.iter().map(|r| data.row_of_fold(of_fold(r) as u32).unwrap().index()).collect()
 }
 
 pub(crate) fn tree(toml: &str) -> ColumnSpec {

@@ -5,7 +5,7 @@ use crate::common::{k_anonymity, rows_of, table, tree};
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::{Code, ColumnSpec, Dataset, Domain, HierarchySpec, Partition, Plan, Silent};
 use incrowd_recode::mondrian::{Mondrian, Undersized};
-use incrowd_recode::optimized::{KeptRun, Optimized, Priority};
+use incrowd_recode::optimized::{KeptRun, Optimized, Priority, TrialReport};
 use incrowd_recode::{Algorithm, Recoding};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -64,7 +64,6 @@ fn the_papers_reading_with_blocking_and_pooling() {
     let mut seen = 0;
     for case in all["cases"].as_array().unwrap() {
         let (records, k) = (texts(&case["rows"]), case["k"].as_u64().unwrap());
-        let rows = rows_of(&NAMES, &records);
         for (undersized, name) in [(Undersized::Block, "block"), (Undersized::Pool, "pool")] {
             let expected = &case[name]["optimized"];
             // The tree as the column's hierarchy, and made by the algorithm of a column of numbers.
@@ -72,13 +71,15 @@ fn the_papers_reading_with_blocking_and_pooling() {
             let optimized = Optimized { mdr: Some(no_outliers()), ..plain(undersized) };
             let made = optimized.prepare(table(&NAMES, &records, &specs(None))).unwrap();
             for data in [stated, made] {
-                let Recoding { partition, found, .. } = recode(&optimized, &data, k);
+                let rows = rows_of(&data, &NAMES, &records);
+                let made = recode(&optimized, &data, k);
+                let partition = &made.partition;
                 let at = format!("case {} {name}", case["case"]);
-                assert_eq!(cells(&data, &partition, &rows), texts(&expected["cells"]), "{at}");
+                assert_eq!(cells(&data, partition, &rows), texts(&expected["cells"]), "{at}");
                 assert_eq!(partition.groups() as u64, expected["groups"].as_u64().unwrap(), "{at}");
                 let close = |a: f64, b: &Value| (a - b.as_f64().unwrap()).abs() < 1e-8;
-                assert!(close(cost(&data, &partition), &expected["ncp"]), "{at}");
-                let trials = found.trials().unwrap();
+                assert!(close(cost(&data, partition), &expected["ncp"]), "{at}");
+                let trials = made.report_as::<TrialReport>().unwrap();
                 assert_eq!(serde_json::json!(trials.order), expected["order"], "{at}");
                 for (trial, expected) in trials.trials.iter().zip(expected["trial_ncp"].as_array().unwrap()) {
                     assert!(close(trial.cost, expected), "{at}");
@@ -304,12 +305,12 @@ proptest! {
         let twin = Twin { k, block, mdr: tree.then(|| grid(&people)), records: people.clone() };
         let records = written(&people);
         let data = table(&NAMES, &records, &specs(tree.then(no_outliers)));
-        let rows = rows_of(&NAMES, &records);
+        let rows = rows_of(&data, &NAMES, &records);
         let undersized = if block { Undersized::Block } else { Undersized::Pool };
         let made = recode(&plain(undersized), &data, k as u64);
         let (order, groups) = twin.lexicographic();
         let names: Vec<&str> = order.iter().map(|&c| NAMES[c]).collect();
-        prop_assert_eq!(made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().order, names);
+        prop_assert_eq!(made.report_as::<TrialReport>().cloned().unwrap().order, names);
         prop_assert_eq!(groups_of(&data, &made.partition, &rows), groups);
         let rank = Optimized { priority: Priority::Rank, ..plain(undersized) };
         let mut weights = [0.0; 3];
@@ -329,7 +330,7 @@ proptest! {
         let data = table(&NAMES, &records, &specs(tree.then(no_outliers)));
         let k = k.min(data.records());
         let made = recode(&Optimized::default(), &data, k);
-        let (report, kept) = (made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap(), cost(&data, &made.partition));
+        let (report, kept) = (made.report_as::<TrialReport>().cloned().unwrap(), cost(&data, &made.partition));
         let cells = data.records() as f64 * 3.0;
         let stated = match &report.kept {
             KeptRun::Last => report.last,
@@ -339,7 +340,7 @@ proptest! {
         prop_assert!(report.trials.iter().all(|t| kept <= t.cost + 1e-9 && kept / cells <= t.published.unwrap_or(1.0) + 1e-9) && kept / cells <= report.last + 1e-9);
         let every = recode(&Optimized { priority: Priority::AllOrders, ..Optimized::default() }, &data, k);
         prop_assert!(cost(&data, &every.partition) <= kept + 1e-9);
-        prop_assert_eq!(every.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().runs, 3 + 6);
+        prop_assert_eq!(every.report_as::<TrialReport>().cloned().unwrap().runs, 3 + 6);
     }
 
     /// With a single width every cell is one interval of that width, or `*`, and no record becomes easier to find.
@@ -349,10 +350,10 @@ proptest! {
         let data = table(&NAMES, &records, &specs(Some(no_outliers())));
         let k = k.min(data.records());
         let made = recode(&Optimized { single_width: true, ..Optimized::default() }, &data, k);
-        let merged = data.clone().with_domains(made.domains.unwrap());
-        let rows = rows_of(&NAMES, &records);
+        let merged = data.clone().with_domains(made.domains.clone().unwrap());
+        let rows = rows_of(&data, &NAMES, &records);
         let (fine, coarse) = (cells(&data, &made.partition, &rows), cells(&merged, &made.partition, &rows));
-        let said = &made.report_as::<incrowd_recode::optimized::TrialReport>().cloned().unwrap().single_width[0];
+        let said = &made.report_as::<TrialReport>().cloned().unwrap().single_width[0];
         let grid = grid(&people);
         let width = grid[0][0].1 - grid[0][0].0 + 1;
         let factor = (said.width as i64 / width.max(1)).max(1);
@@ -419,10 +420,7 @@ fn all_orders_of_six_columns_are_too_many() {
 fn one_column_needs_no_trials() {
     let records: Vec<Vec<String>> = (0..20).map(|i| vec![i.to_string()]).collect();
     let data = table(&["x"], &records, &[ColumnSpec::default()]);
-    let report = recode(&Optimized::default(), &data, 5)
-        .report_as::<incrowd_recode::optimized::TrialReport>()
-        .cloned()
-        .unwrap();
+    let report = recode(&Optimized::default(), &data, 5).report_as::<TrialReport>().cloned().unwrap();
     assert_eq!((report.runs, report.trials.len()), (1, 0));
 }
 

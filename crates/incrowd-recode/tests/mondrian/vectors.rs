@@ -41,7 +41,7 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
     for case in vectors(include_str!("fixtures/mdr_mondrian_random.json")) {
         let records = texts(&case["rows"]);
         let data = table(&names, &records, &specs);
-        let rows = rows_of(&names, &records);
+        let rows = rows_of(&data, &names, &records);
         for (undersized, name) in [(Undersized::Block, "block"), (Undersized::Pool, "pool")] {
             let expected = &case[name]["basic"];
             let models = k_anonymity(case["k"].as_u64().unwrap(), &data);
@@ -75,7 +75,7 @@ fn round_robin_median_cuts() {
         let mondrian = Mondrian { dimension: Dimension::RoundRobin, ..Mondrian::default() };
         let partition = mondrian.recode(&data, &models, 0, &Silent).unwrap();
         let mut groups = vec![Vec::new(); partition.groups()];
-        for (record, row) in rows_of(names, points).into_iter().enumerate() {
+        for (record, row) in rows_of(&data, names, points).into_iter().enumerate() {
             groups[partition.group(row).unwrap().index()].push(record as u64);
         }
         groups.sort();

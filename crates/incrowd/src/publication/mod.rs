@@ -141,7 +141,7 @@ pub(crate) trait Publication: Debug + Sync {
     fn name(&self) -> &'static str;
 
     /// How its tables hang together, which decides what can be measured of them.
-    fn published_as(&self) -> utility::Tables;
+    fn layout(&self) -> utility::Layout;
 
     /// Whether a job asks for it.
     fn claims(&self, job: &Job) -> bool;

@@ -30,8 +30,8 @@ impl Publication for OneTable {
         "one table"
     }
 
-    fn published_as(&self) -> utility::Tables {
-        utility::Tables::One
+    fn layout(&self) -> utility::Layout {
+        utility::Layout::OneTable
     }
 
     fn claims(&self, _: &Job) -> bool {

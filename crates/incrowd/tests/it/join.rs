@@ -238,7 +238,7 @@ fn what_cannot_work_is_said() {
     fails(
         &|job| job.external.as_mut().unwrap().audit = Some(dir.join("mt.csv")),
         Fault::Job,
-        "would overwrite another file",
+        "would overwrite a file that is read",
     );
     fails(
         &|job| {

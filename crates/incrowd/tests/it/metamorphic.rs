@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use incrowd::job::{Job, RoleName};
-use incrowd::recode::{ALGORITHMS, Card};
+use incrowd::model::Need;
+use incrowd::recode::{ALGORITHMS, Card, Method};
 use incrowd::{Silent, Value, anonymize};
 use incrowd_synth::{Synth, Table};
 use proptest::prelude::*;
@@ -87,25 +88,40 @@ fn the_order_of_the_input_leaves_no_trace_where_a_number_has_several_spellings()
     assert!(first == release("x\n-0.0\n-0.0\n-0.0\n0\n5\n"), "another order, another release");
 }
 
-/// A sorted release of `people.csv` by an algorithm, made by so many threads: all its tables, one after another.
-fn sorted_release(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
+/// Sorted releases of `people.csv` by an algorithm, made by so many threads: all their tables, one after another. One that knows
+/// outliers is also asked to hide them.
+fn sorted_releases(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
+    let params = algorithm.params.iter().filter(|param| param.default.is_none());
+    let params = params.map(|param| (param.name.to_owned(), Value::Integer(2)));
+    let knows_outliers = Method::new(algorithm.name, params).unwrap().algorithm.supplies(Need::Region);
+    let mut tables = sorted_release(dir, algorithm, threads, false);
+    if knows_outliers {
+        tables.extend(sorted_release(dir, algorithm, threads, true));
+    }
+    tables
+}
+
+fn sorted_release(dir: &Path, algorithm: &Card, threads: usize, outliers: bool) -> Vec<u8> {
     let mut job = Job::default();
     job.input.paths = vec![dir.join("people.csv")];
     for column in ["age", "sex", "country"] {
         job.set_role(column, RoleName::Quasi);
     }
-    job.set_role("disease", RoleName::Sensitive);
+    // Outliers are a matter of numbers.
+    job.set_role(if outliers { "income" } else { "disease" }, RoleName::Sensitive);
     algorithm.name.clone_into(&mut job.algorithm.name);
     let option = |(name, word): &(&str, &str)| ((*name).to_owned(), Value::Word((*word).to_owned()));
     job.algorithm.params = algorithm.repeatable.iter().map(option).collect();
     job.write_to(dir.join("out.csv"));
-    let output = job.output.as_mut().unwrap();
-    output.order = incrowd::job::Order::Sorted;
+    job.output.as_mut().unwrap().order = incrowd::job::Order::Sorted;
     let linked = algorithm.name == "anatomy";
     if linked {
         job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
-        job.suppression =
-            Some(incrowd::job::SuppressionJob { key: Some(dir.join("key")), ..Default::default() });
+        job.suppression = Some(crate::matrix::stated_seed());
+    } else if outliers {
+        let near = Value::Words(vec!["age".to_owned()]);
+        job.promise("plain-k-anonymity", [("k", Value::Integer(2)), ("distance_attributes", near)]);
+        job.algorithm.suppression_limit = 1.0;
     } else {
         job.promise("k-anonymity", [("k", Value::Integer(4))]);
         job.promise("l-diversity", [("l", Value::Integer(2))]);
@@ -131,7 +147,7 @@ fn no_algorithm_shows_the_order_of_the_input_or_the_number_of_threads() {
     for threads in [1, 3, 3] {
         std::fs::write(dir.path().join("people.csv"), format!("{header}\n{}\n", records.join("\n"))).unwrap();
         for (algorithm, releases) in ALGORITHMS.iter().zip(&mut releases) {
-            releases.push(sorted_release(dir.path(), algorithm, threads));
+            releases.push(sorted_releases(dir.path(), algorithm, threads));
         }
         records.shuffle(&mut rng);
     }

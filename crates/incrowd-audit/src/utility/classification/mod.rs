@@ -25,7 +25,7 @@ use rayon::prelude::*;
 pub use scores::Scores;
 
 use super::comparison::{Comparison, Part};
-use super::{Card, Measured, Tables};
+use super::{Card, Layout, Measured};
 use features::Encoder;
 use sample::{Sample, of_original, of_release};
 use tree::Trees;
@@ -41,7 +41,7 @@ pub(super) const CARD: Card = Card {
              differently, and a target nobody can predict tells nothing about the release.",
     better: Better::Higher,
     usual: true,
-    fits: &[Tables::One],
+    fits: &[Layout::OneTable],
     of_column: None,
     measure: Some(|comparison, ask, progress| {
         let task = Task { target: ask.target.clone(), seed: ask.workload.seed };

@@ -20,7 +20,7 @@ pub use workload::Workload;
 use incrowd_core::{Better, Progress, Result};
 
 use super::comparison::Comparison;
-use super::{Card, Tables};
+use super::{Card, Layout};
 
 pub(super) const CARD: Card = Card {
     name: "query_error",
@@ -34,7 +34,7 @@ pub(super) const CARD: Card = Card {
              averages over many may be published.",
     better: Better::Lower,
     usual: true,
-    fits: &[Tables::One, Tables::Joined, Tables::Linked],
+    fits: &[Layout::OneTable, Layout::Joined, Layout::Linked],
     of_column: None,
     measure: Some(|comparison, ask, progress| {
         Ok(Some(Box::new(query_error(comparison, &ask.workload, progress)?)))

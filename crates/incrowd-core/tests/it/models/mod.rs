@@ -49,9 +49,10 @@ impl Table {
         let data = Dataset::encode(folded, &[&ColumnSpec::default()], &specs, "?").unwrap();
         let count = rows.iter().map(|row| row.0 + 1).max().unwrap();
         let mut groups = vec![GroupSummary::empty(width); count];
-        for row in 0..data.rows() {
-            let cell = &text.columns[0].texts[text.row(row)[0] as usize];
-            groups[cell[1..].parse::<usize>().unwrap()].add(data.weight(row), data.sensitive_codes(row));
+        for of_fold in 0..text.rows() {
+            let cell = &text.columns[0].texts[text.row(of_fold)[0] as usize];
+            let row = data.row_of_fold(of_fold as u32).unwrap().index();
+            groups[cell[1..].parse::<usize>().unwrap()].add(text.weights[of_fold], data.sensitive_codes(row));
         }
         let mut records = vec![Vec::new(); count];
         for (group, values, n) in rows {

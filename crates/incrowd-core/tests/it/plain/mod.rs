@@ -72,8 +72,6 @@ impl Case {
                 .map(|(&code, c)| c.texts[code as usize].as_str())
                 .collect()
         };
-        let rows =
-            records.iter().map(|r| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap()).collect();
         let data = Dataset::encode(
             folded.clone(),
             &specs.iter().collect::<Vec<_>>(),
@@ -81,6 +79,8 @@ impl Case {
             "?",
         )
         .unwrap();
+        let of_fold = |r: &Vec<&str>| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap() as u32;
+        let rows = records.iter().map(|r| data.row_of_fold(of_fold(r)).unwrap().index()).collect();
         let outliers = Outliers::new(&data, &settings(config)).unwrap();
         Case { data, outliers, rows }
     }

@@ -58,8 +58,8 @@ impl Publication for Anatomy {
         "anatomy"
     }
 
-    fn published_as(&self) -> utility::Tables {
-        utility::Tables::Linked
+    fn layout(&self) -> utility::Layout {
+        utility::Layout::Linked
     }
 
     fn claims(&self, job: &Job) -> bool {
@@ -266,7 +266,7 @@ impl Publication for Anatomy {
         let withheld =
             data.records().checked_sub(published).ok_or_else(|| too_many(published, data.records()))?;
         let tally = self.tally(&tables, data.quasi(), withheld)?;
-        let asked = measuring.ask.is_some_and(|ask| ask.cards(self.published_as()).next().is_some());
+        let asked = measuring.ask.is_some_and(|ask| ask.cards(self.layout()).next().is_some());
         let comparison = match asked {
             false => None,
             true => {

@@ -60,8 +60,8 @@ impl Publication for Joined {
         "k-join-anonymity"
     }
 
-    fn published_as(&self) -> utility::Tables {
-        utility::Tables::Joined
+    fn layout(&self) -> utility::Layout {
+        utility::Layout::Joined
     }
 
     fn claims(&self, job: &Job) -> bool {
@@ -277,7 +277,7 @@ impl Publication for Joined {
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;
-        let ask = measuring.ask.filter(|ask| ask.cards(self.published_as()).next().is_some());
+        let ask = measuring.ask.filter(|ask| ask.cards(self.layout()).next().is_some());
         let comparison = match (ask, &tables.values) {
             (None, _) => None,
             (Some(_), Some(values)) => {
