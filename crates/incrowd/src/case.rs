@@ -85,7 +85,7 @@ impl Case {
                 return Err(Error::job(format!(
                     "column `{name}` was generalized along a hierarchy ({hierarchy}), without which its cells cannot be read"
                 ))
-                .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job"));
+                .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job file it was made with"));
             }
         }
         Ok(())

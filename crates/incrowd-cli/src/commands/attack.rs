@@ -16,7 +16,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         let mut claim = incrowd::Claim::of_judging(&judging);
         let others = [&args.external, &args.second, &args.keys.job];
         others.into_iter().flatten().for_each(|path| claim.reads(path));
-        claim.writes(path, "the table of details", "details")?;
+        claim.writes(path, "the details", "details")?;
     }
     let request = AttackRequest {
         external: args.external.clone(),

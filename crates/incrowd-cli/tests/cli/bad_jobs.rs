@@ -128,7 +128,7 @@ fn outputs_that_cannot_be_are_pointed_at() {
     refuses("\"out.csv\"", "\"no/out.csv\"", "5:1", "path = \"no/out.csv\"", says);
     let says = &["cannot tell the format of `out.doc`"];
     refuses("\"out.csv\"", "\"out.doc\"", "5:1", "path = \"out.doc\"", says);
-    let says = &["the output is an input file"];
+    let says = &["the release would overwrite a file that is read"];
     refuses("\"out.csv\"", "\"people.csv\"", "5:1", "path = \"people.csv\"", says);
 }
 
@@ -190,7 +190,7 @@ fn what_is_typed_is_not_looked_for_in_the_job_file() {
         ("anonymize job.toml --algorithm mondrain", 2, "did you mean `mondrian`?"),
         ("anonymize job.toml --set undersized=blok", 2, "did you mean `block`?"),
         ("anonymize job.toml -o no/such.csv", 2, "cannot write `no/such.csv`"),
-        ("anonymize job.toml -o people.csv", 2, "the output is an input file"),
+        ("anonymize job.toml -o people.csv", 2, "the release would overwrite a file that is read"),
         ("verify people.csv --job job.toml -k 0", 2, "`k` of `k-anonymity` cannot be `0`"),
     ] {
         let done = room.refuses(typed).exits(code).says(&[says]);

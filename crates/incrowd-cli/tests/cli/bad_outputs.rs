@@ -31,12 +31,12 @@ fn the_input_is_never_the_output() {
     let room = Room::with_old_release();
     std::fs::create_dir(room.path().join("sub")).unwrap();
     for output in ["people.csv", "./people.csv", "sub/../people.csv"] {
-        refuses(&room, &format!("-o {output}"), &["the output is an input file"]);
+        refuses(&room, &format!("-o {output}"), &["the release would overwrite a file that is read"]);
     }
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("people.csv", room.path().join("link.csv")).unwrap();
-        refuses(&room, "-o link.csv", &["the output is an input file"]);
+        refuses(&room, "-o link.csv", &["the release would overwrite a file that is read"]);
     }
 }
 
@@ -47,9 +47,9 @@ fn one_of_several_inputs_is_never_the_output() {
     // The second is a pattern, which matches `people.csv` and `more.csv`.
     for inputs in ["people.csv more.csv", "*o*e*.csv"] {
         let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o more.csv");
-        room.refuses(&typed).exits(2).says(&["the output is an input file"]);
+        room.refuses(&typed).exits(2).says(&["the release would overwrite a file that is read"]);
         let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o out.csv --manifest more.csv");
-        room.refuses(&typed).exits(2).says(&["the manifest would overwrite an input file"]);
+        room.refuses(&typed).exits(2).says(&["the manifest would overwrite a file that is read"]);
     }
 }
 
@@ -74,7 +74,7 @@ fn a_manifest_that_cannot_be_written_stops_the_release() {
     let room = Room::with_old_release();
     let says = &["cannot write `no/such.json`", "its directory does not exist"];
     refuses(&room, "-o out.csv --manifest no/such.json", says);
-    let says = &["the manifest and the release are the same file"];
+    let says = &["the manifest would go where another output of the same run goes"];
     refuses(&room, "-o out.csv --manifest out.csv", says);
     refuses(&room, "-o out.csv --manifest ./out.csv", says);
 }
@@ -92,12 +92,12 @@ fn a_hierarchy_is_never_the_output() {
     room.does("hierarchy build people.csv zip --kind mask -o zip.csv");
     let asked = "--hierarchy zip=zip.csv";
     for output in ["zip.csv", "./zip.csv"] {
-        refuses(&room, &format!("{asked} -o {output}"), &["the output is an input file"]);
+        refuses(&room, &format!("{asked} -o {output}"), &["the release would overwrite a file that is read"]);
     }
-    let says = &["the manifest would overwrite an input file"];
+    let says = &["the manifest would overwrite a file that is read"];
     refuses(&room, &format!("{asked} -o out.csv --manifest zip.csv"), says);
     room.write("hierarchies/zip.csv", room.bytes("zip.csv"));
-    let says = &["the output is an input file"];
+    let says = &["the release would overwrite a file that is read"];
     refuses(&room, "--hierarchies hierarchies -o hierarchies/zip.csv", says);
 }
 

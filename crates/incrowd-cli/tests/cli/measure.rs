@@ -95,7 +95,7 @@ fn what_is_no_release_of_the_table_is_refused_without_showing_a_cell() {
 fn a_hierarchy_the_manifest_only_names_is_asked_for() {
     let room = room("drop");
     room.does("anonymize job.toml");
-    room.refuses("measure people.csv r.csv").exits(2).says(&["generalized with a hierarchy", "--job"]);
+    room.refuses("measure people.csv r.csv").exits(2).says(&["generalized along a hierarchy", "job file"]);
 }
 
 /// 300 people whose income follows from their age, with a column that is missing for some of them.

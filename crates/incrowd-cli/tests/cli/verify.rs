@@ -127,7 +127,7 @@ fn what_cannot_be_judged_is_neither_good_nor_bad() {
         ("header.csv --quasi age -k 2", "the table has no records"),
         ("ragged.csv --quasi age -k 2", "record 2 has 3 fields"),
         ("t.csv --manifest none.json", "the manifest `none.json` cannot be read"),
-        ("t.csv --manifest broken.json", "the manifest `broken.json` is not JSON"),
+        ("t.csv --manifest broken.json", "the manifest `broken.json`: it is not a manifest of incrowd"),
     ] {
         room.refuses(&format!("verify {typed}")).exits(2).says(&[says]);
     }
@@ -187,7 +187,7 @@ fn the_manifest_the_job_names_is_asked() {
     room.write("r.csv", room.text("r.csv") + &room.records("r.csv").join("\n"));
     room.run("verify r.csv --job job.toml").exits(1).prints(&["digest   DIFFERS from the manifest"]);
     room.write("of-r.json", "{");
-    room.refuses("verify r.csv --job job.toml").exits(2).says(&["the manifest `of-r.json` is not JSON"]);
+    room.refuses("verify r.csv --job job.toml").exits(2).says(&["the manifest `of-r.json`: it is not a manifest of incrowd"]);
 }
 
 #[test]

@@ -14,8 +14,10 @@ use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
 use crate::job::Job;
 use crate::make::{Made, MadeTable, Material, recode, starred};
+use crate::manifest::Manifest;
 use crate::measure::{Measured, Measuring, too_many};
 use crate::reading::Reading;
+use crate::release::Verified;
 use crate::suppression::{self, Keys};
 
 /// The word for the table in a manifest.
@@ -110,6 +112,11 @@ impl Publication for OneTable {
     fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
         let verification = judge_table(tables.people, asked, progress)?;
         Ok(Judged { verification, on_values: None, rules: None, failures: Vec::new() })
+    }
+
+    /// The only file is named at the top.
+    fn describe(&self, manifest: &mut Manifest, _: &CheckedJob, _: &Verified) {
+        manifest.files.clear();
     }
 
     fn compare_with_original(

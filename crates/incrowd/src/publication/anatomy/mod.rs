@@ -143,8 +143,7 @@ impl Publication for Anatomy {
         let mut dice = secret.derive([&b"anatomy"[..], &tables::content(&folded, &order, &secret)]).dice();
         let groups = group(buckets, l, &mut dice).map_err(|e| e.within("algorithm"))?;
         let missing = job.missing_label();
-        let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        made.tables.push(tables::first(&folded, &groups, column, order, missing)?);
+        made.tables.push(tables::first(&folded, &groups, column, missing)?);
         made.tables.push(tables::second(&folded, &groups, spec, column, missing)?);
         made.withholding = withholding;
         Ok(made)
@@ -231,6 +230,7 @@ impl Publication for Anatomy {
     }
 
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, _: &Verified) {
+        manifest.job.order = "sorted".to_owned();
         // Which column it is about follows from the table.
         let on = job.schema.sensitive().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
         let params = &mut manifest.algorithm.params.0;

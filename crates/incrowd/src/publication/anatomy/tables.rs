@@ -65,7 +65,6 @@ pub(super) fn first(
     folded: &Folded,
     groups: &Groups,
     column: usize,
-    order: Order,
     missing: &str,
 ) -> Result<MadeTable> {
     let mut rows: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -83,7 +82,8 @@ pub(super) fn first(
         table.weights.push(records);
     }
     table.read = table.records();
-    plain_table(QIT, table, &[], order, missing)
+    // Sorted, so that the same key gives the same release to the byte.
+    plain_table(QIT, table, &[], Order::Sorted, missing)
 }
 
 /// The second table: how often each value occurs in each group.
