@@ -143,7 +143,6 @@ fn every_other_key_means_what_it_says() {
             default_role: DefaultRole::Passthrough,
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
-            memory: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
