@@ -2,8 +2,9 @@
 
 use incrowd::job::{Job, parse};
 use incrowd::{Ask, Silent, Utility, anonymize, measure_utility};
+use incrowd_testing::{data, or_skip};
 
-use crate::adult::{data, hierarchy};
+use crate::adult::hierarchy;
 
 const HIERARCHIES: [&str; 6] = ["workclass", "education", "marital-status", "race", "sex", "native-country"];
 
@@ -31,10 +32,7 @@ fn ask(only: &[&str]) -> Ask {
 
 #[test]
 fn a_larger_k_costs_more_of_everything() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
@@ -68,10 +66,7 @@ fn a_larger_k_costs_more_of_everything() {
 
 #[test]
 fn what_is_learned_from_a_release_lies_between_guessing_and_originals() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let job = job(&data, dir.path(), 10);
     anonymize(&job, &Silent).unwrap();
