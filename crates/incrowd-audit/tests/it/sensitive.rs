@@ -113,7 +113,7 @@ fn attacks(name: &str, case: &Json, list: &Json) {
 
 #[test]
 fn the_papers_tables_2_5_6_7_and_8() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_tables.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_tables.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 10);
     for case in cases {
@@ -124,7 +124,7 @@ fn the_papers_tables_2_5_6_7_and_8() {
 
 #[test]
 fn random_releases_agree_with_the_prototype() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_checker_random.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_checker_random.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 36);
     for (i, case) in cases.iter().enumerate() {
@@ -135,7 +135,7 @@ fn random_releases_agree_with_the_prototype() {
 
 #[test]
 fn weights_are_ordinal() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_weights.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_weights.json")).unwrap();
     for entry in vectors["weights"].as_array().unwrap() {
         let m = entry["categories"].as_u64().unwrap();
         let list: Vec<Vec<String>> = (0..m).map(|i| vec![format!("v{i}")]).collect();

@@ -31,8 +31,7 @@ fn table(domain: &[u32]) -> Dataset {
 
 #[test]
 fn far_pairs_sides_and_merges_are_those_of_the_vectors() {
-    let all: Json =
-        serde_json::from_str(include_str!("../../tests/join/fixtures/kja_topdown_steps.json")).unwrap();
+    let all: Json = serde_json::from_str(incrowd_testing::fixture("kja_topdown_steps.json")).unwrap();
     let (mut seen, mut merged) = (0, 0);
     for case in all["cases"].as_array().unwrap() {
         let data = table(&numbers(&case["domain"]));

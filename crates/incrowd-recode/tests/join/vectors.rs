@@ -37,7 +37,7 @@ fn expect(outcome: &JoinOutcome, points: &Points, expected: &Json, what: &str) {
 #[test]
 fn direct_and_refinement_with_mondrian() {
     let mut seen = 0;
-    for case in cases(include_str!("fixtures/kja_mondrian_random.json")) {
+    for case in cases(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = Points::new(&lists(&case["points"]), microdata, &numbers(&case["domain"]));
         let (k, mondrian) = (case["k"].as_u64().unwrap(), round_robin());
@@ -71,7 +71,7 @@ fn direct_and_refinement_with_mondrian() {
 #[test]
 fn trimming() {
     let (mut seen, mut trimmed) = (0, 0);
-    for case in cases(include_str!("fixtures/kja_trim.json")) {
+    for case in cases(incrowd_testing::fixture("kja_trim.json")) {
         let rows = lists(&case["points"]);
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = Points::new(&rows, microdata, &numbers(&case["domain"]));
@@ -97,12 +97,12 @@ fn trimming() {
 fn strict_cuts() {
     let mut seen = 0;
     let figures: Json =
-        serde_json::from_str(include_str!("fixtures/kja_fig3_fig8_constraints.json")).unwrap();
+        serde_json::from_str(incrowd_testing::fixture("kja_fig3_fig8_constraints.json")).unwrap();
     let distinct = figures["cut_rule_cases"].as_array().unwrap().iter().map(|case| {
         let values = (0..case["n"].as_u64().unwrap() as u32).collect();
         (values, case["k"].as_u64().unwrap(), case["left"].as_u64())
     });
-    let tied = cases(include_str!("fixtures/kja_strict_cut.json"))
+    let tied = cases(incrowd_testing::fixture("kja_strict_cut.json"))
         .into_iter()
         .map(|case| (numbers(&case["values"]), case["k"].as_u64().unwrap(), case["left"].as_u64()));
     for (values, k, left) in distinct.chain(tied.collect::<Vec<_>>()) {
