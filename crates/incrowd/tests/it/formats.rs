@@ -80,6 +80,6 @@ fn a_manifest_reads_back_as_it_was_written() {
     for name in ["one-table", "categories", "withheld", "anatomy", "joined"] {
         let bytes = std::fs::read(samples(FORMAT).join(format!("{name}.release.json"))).unwrap();
         let manifest = Manifest::parse(&bytes).unwrap();
-        assert_eq!(manifest.to_bytes().unwrap(), bytes, "{name}");
+        assert!(manifest.to_bytes().unwrap() == bytes, "{name}");
     }
 }

@@ -106,7 +106,7 @@ fn the_order_of_the_batches_does_not_survive() {
 fn two_tables_are_made_in_memory_too() {
     let dir = tempfile::tempdir().unwrap();
     let table = people(dir.path(), 900);
-    let mut joined = roles(Job::of_batches(table.clone())).k(4);
+    let mut joined = Job::of_batches(table.clone()).quasi(["age", "sex"]).sensitive(["disease"]).k(4);
     joined.external = Some(ExternalJob {
         paths: vec![dir.path().join("people.csv")],
         id: "id".into(),
