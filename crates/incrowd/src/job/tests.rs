@@ -138,6 +138,7 @@ fn every_other_key_means_what_it_says() {
         job.input,
         Input {
             paths: vec!["a-*.csv".into(), "/b.csv".into()],
+            memory: None,
             missing: vec![],
             on_missing: OnMissing::Keep,
             default_role: DefaultRole::Passthrough,
