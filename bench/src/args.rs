@@ -44,8 +44,8 @@ impl Args {
         self.text("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from)
     }
 
-    /// Where the public tables are, if that was said.
-    pub(crate) fn data(&self) -> Option<PathBuf> {
-        self.text("--data").map(PathBuf::from)
+    /// Where the public tables are.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.text("--data").map_or_else(incrowd_testing::data_dir, PathBuf::from)
     }
 }

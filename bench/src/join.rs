@@ -20,7 +20,7 @@ const ACS: &[&str] = &["age", "salary", "education_level", "hours_worked"];
 /// What is run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) data: Option<PathBuf>,
+    pub(crate) data: PathBuf,
     pub(crate) dir: PathBuf,
     pub(crate) svg: Option<PathBuf>,
     pub(crate) seeds: u64,
@@ -37,7 +37,7 @@ impl Options {
         };
         let parts = option("--only").unwrap_or_else(|| "acceptance,sweeps,speed,large".to_owned());
         Ok(Options {
-            data: option("--data").map(PathBuf::from),
+            data: option("--data").map_or_else(incrowd_testing::data_dir, PathBuf::from),
             dir: option("--dir").map_or_else(|| PathBuf::from("bench/out/join"), PathBuf::from),
             svg: option("--svg").map(PathBuf::from),
             seeds: number("--seeds", 5)?,
@@ -250,10 +250,8 @@ const METHODS: [JoinMethod; 2] = [JoinMethod::Direct, JoinMethod::Refinement];
 /// Runs what was asked for and prints Markdown.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     std::fs::create_dir_all(&options.dir).map_err(|e| e.to_string())?;
-    let data = options.data.clone().or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
     if options.wants("acceptance") {
-        acceptance(options, &data)?;
+        acceptance(options, &options.data)?;
     }
     if options.wants("sweeps") {
         sweeps(options)?;

@@ -1,6 +1,6 @@
 //! How long does it take to find the best levels, reading and writing left out?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use incrowd::core::{ColumnSpec, Dataset, HierarchySpec};
@@ -28,9 +28,7 @@ const ADULT: &[&str] = &[
 ];
 
 /// Searches Adult, if it is there, and a generated census table, and prints the fastest of `rounds` rounds.
-pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: Option<PathBuf>) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(), String> {
     println!(
         "\n| table | k | limit | search | metric | nodes | hold | minimal | checked | seconds | processor seconds |"
     );

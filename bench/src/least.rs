@@ -1,7 +1,7 @@
 //! How little information can be lost? Ascent against `mondrian`, against what is published of other tools, and against a bound.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use incrowd::Value;
@@ -79,9 +79,7 @@ fn head(other: &str) {
 }
 
 /// Prints losses and processor time. Every release is written and verified, and its loss read from its bytes.
-pub(crate) fn run(data: Option<PathBuf>, dir: &Path, only: Option<&str>, rows: u64) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(data: &Path, dir: &Path, only: Option<&str>, rows: u64) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
     if !adult.exists() {
         return Err(format!(

@@ -1,6 +1,6 @@
 //! Information loss on Adult along the public hierarchies.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
 use incrowd::{Silent, Value};
@@ -11,9 +11,7 @@ const EIGHT: &[&str] =
 const K: [i64; 9] = [2, 5, 6, 10, 20, 50, 100, 200, 500];
 
 /// Prints NCP, information loss, discernibility and group sizes for both sets of columns. Every release is verified.
-pub(crate) fn run(data: Option<PathBuf>) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(data: &Path) -> Result<(), String> {
     if !data.join("adult.csv.gz").exists() {
         return Err(format!(
             "skipped: no adult.csv.gz in {} (set INCROWD_DATA or use --data)",
@@ -22,7 +20,7 @@ pub(crate) fn run(data: Option<PathBuf>) -> Result<(), String> {
     }
     let out = std::env::temp_dir().join(format!("incrowd-loss-{}", std::process::id()));
     std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
-    let result = tables(&data, &out);
+    let result = tables(data, &out);
     std::fs::remove_dir_all(&out).ok();
     result
 }

@@ -38,22 +38,22 @@ const BENCHES: &[Bench] = &[
             args.text("--python"),
         )
     }),
-    ("loss", "[--data DIR]", |args| loss::run(args.data())),
+    ("loss", "[--data DIR]", |args| loss::run(&args.data())),
     ("profile", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
         profile::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
     }),
     ("lattice", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
-        lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
+        lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), &args.data())
     }),
     ("optimized", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
-        optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), args.data())
+        optimized::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), &args.data())
     }),
     (
         "plain",
         "[--rows 500000] [--only targets,causes,adult,plots,growth] [--dir DIR] [--data DIR]",
         |args| {
             let only = args.text("--only");
-            plain::run_all(args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
+            plain::run_all(&args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
         },
     ),
     (
@@ -69,15 +69,17 @@ const BENCHES: &[Bench] = &[
     ),
     ("least", "[--only adult,models,free,tables,large] [--rows 1000000] [--dir DIR] [--data DIR]", |args| {
         let only = args.text("--only");
-        least::run(args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
+        least::run(&args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
     }),
     ("peers", "--python PYTHON [--mdav yes] [--data DIR]", |args| {
-        peers::run(args.data(), args.text("--python"), args.text("--mdav").is_some())
+        peers::run(&args.data(), args.text("--python"), args.text("--mdav").is_some())
     }),
     ("cost", "[--rows 10000000] [--dir DIR]", |args| {
         cost::run(args.number("--rows", 10_000_000)?, &args.dir())
     }),
-    ("sensitive", "[--seeds 3] [--data DIR]", |args| sensitive::run(args.number("--seeds", 3)?, args.data())),
+    ("sensitive", "[--seeds 3] [--data DIR]", |args| {
+        sensitive::run(args.number("--seeds", 3)?, &args.data())
+    }),
 ];
 
 /// Single measurements in a process of their own, so that its peak memory is its own.

@@ -1,7 +1,7 @@
 //! What do the order of priority and the tree of regular intervals bring, and what do the trials cost?
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use incrowd::core::{ColumnSpec, Dataset, GroupSummary, HierarchySpec, Partition};
@@ -39,9 +39,7 @@ struct Tables {
     mdr: Dataset,
 }
 
-pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: Option<PathBuf>) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(), String> {
     let adult = data.join("adult.csv.gz");
     let hierarchy = |column: &str| {
         let file = data.join(format!("hierarchies/adult_hierarchy_{column}.csv"));

@@ -1,6 +1,6 @@
 //! Information loss and processor time against tools anyone can install from PyPI: same table, same scorer, same run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use incrowd::Silent;
@@ -11,9 +11,7 @@ use crate::least::{FIVE, FREE};
 use crate::release::Task;
 
 /// Prints a table for every comparison. `mdav` adds the peer's microaggregation, which takes many minutes.
-pub(crate) fn run(data: Option<PathBuf>, python: Option<String>, mdav: bool) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(data: &Path, python: Option<String>, mdav: bool) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
     let Some(python) = python.filter(|_| adult.exists()) else {
         eprintln!(

@@ -2,7 +2,7 @@
 //! reaches, and what the best one costs; next to the figures printed there.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incrowd::core::{
     Categories, Code, ColumnSpec, Dataset, Domain, Folded, HierarchySpec, SensitiveSpec, Span,
@@ -43,9 +43,7 @@ enum Conditions {
 }
 
 /// Prints the table for both ways of making up the condition and `seeds` seeds each.
-pub(crate) fn run(seeds: u64, data: Option<PathBuf>) -> Result<(), String> {
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
+pub(crate) fn run(seeds: u64, data: &Path) -> Result<(), String> {
     println!(
         "| records | race levels | condition | seed | model | nodes | hold | minimal / vulnerable | paper | people exposed at worst | \
          least distortion | local recoding |"
@@ -62,7 +60,7 @@ pub(crate) fn run(seeds: u64, data: Option<PathBuf>) -> Result<(), String> {
                 [(Conditions::Uniform, "uniform"), (Conditions::Correlated, "correlated")]
             {
                 for seed in 1..=seeds {
-                    let table = encode(&with_conditions(&table, conditions, seed), &data, race)?;
+                    let table = encode(&with_conditions(&table, conditions, seed), data, race)?;
                     for (model, paper, _) in MODELS {
                         let found = search(&table, model)?;
                         println!(

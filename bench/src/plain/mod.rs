@@ -20,7 +20,7 @@ mod series;
 mod table;
 mod targets;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use causes::causes;
 use full::full;
@@ -33,25 +33,18 @@ use targets::targets;
 type Part<'a> = (&'a str, bool, &'a dyn Fn(&mut String) -> Result<(), String>);
 
 /// Regenerates all tables and plots, and writes them to `dir` as well as to standard output.
-pub(crate) fn run_all(
-    data: Option<PathBuf>,
-    dir: &Path,
-    most: u64,
-    only: Option<&str>,
-) -> Result<(), String> {
+pub(crate) fn run_all(data: &Path, dir: &Path, most: u64, only: Option<&str>) -> Result<(), String> {
     let wants = |part: &str| only.is_none_or(|only| only.split(',').any(|name| name == part));
-    let data = data.or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("../shared/data"));
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let adult = data.join("adult_arx.csv.gz");
     let parts: [Part<'_>; 5] = [
         ("targets", true, &|text| {
-            let (runs_b, runs_a) = (series_b(&data, &adult)?, series_a(&data, &adult)?);
-            targets(text, &runs_b, &runs_a, &data, &adult)
+            let (runs_b, runs_a) = (series_b(data, &adult)?, series_a(data, &adult)?);
+            targets(text, &runs_b, &runs_a, data, &adult)
         }),
-        ("causes", true, &|text| causes(text, &data, &adult)),
-        ("adult", true, &|text| full(text, &data, &adult)),
-        ("plots", true, &|_| plots(&data, &adult, dir)),
+        ("causes", true, &|text| causes(text, data, &adult)),
+        ("adult", true, &|text| full(text, data, &adult)),
+        ("plots", true, &|_| plots(data, &adult, dir)),
         ("growth", false, &|text| growth(text, dir, most)),
     ];
     let mut all = String::new();

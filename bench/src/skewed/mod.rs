@@ -26,16 +26,13 @@ impl Options {
         let number = |name: &str, usual: u64| {
             option(name).map_or(Ok(usual), |n| n.parse().map_err(|_| format!("{name} takes a number")))
         };
-        let data = option("--data")
-            .map(PathBuf::from)
-            .or_else(|| std::env::var_os("INCROWD_DATA").map(PathBuf::from));
         Ok(Options {
             samples: number("--samples", 3_000)? as u32,
             rows: number("--rows", 0)?,
             rounds: number("--rounds", 3)? as usize,
             dir: option("--dir").map_or_else(|| PathBuf::from("bench/out"), PathBuf::from),
             svg: option("--svg").map(PathBuf::from),
-            data: data.unwrap_or_else(|| PathBuf::from("../shared/data")),
+            data: option("--data").map_or_else(incrowd_testing::data_dir, PathBuf::from),
         })
     }
 }

@@ -9,7 +9,7 @@ mod cover;
 pub mod eligibility;
 mod group;
 pub mod joined;
-pub mod linked;
+pub mod linked_origin;
 mod original;
 pub mod risk;
 mod tally;

@@ -1,4 +1,4 @@
-//! A release beside the table it was made from: what its cells cover there, and whether it can be a release of it at all.
+//! One table beside the original it was made from: what its cells cover there, and whether it can be a release of it at all.
 //!
 //! A reader of the release alone can count its sensitive values and no more: whether somebody is an outlier is a question
 //! about the original records. So promises about outliers are judged with both tables at hand, the cells read from the

@@ -1,11 +1,13 @@
 //! How an error is shown: one message, the place in the job file if it has one, and what would work.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use crate::print::{talk, with_flags};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+use crate::print::{talk, with_flags};
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
@@ -33,11 +35,7 @@ impl Failure {
         let code = if self.error.fault() == Fault::Unsatisfiable { 1 } else { 2 };
         let bug = self.error.fault() == Fault::Bug;
         match self.place {
-            Some(place) => {
-                let source = NamedSource::new(&place.file, place.text.clone());
-                let pointed = Pointed { error: self.error, source, span: place.span.clone() };
-                talk!("{:?}", miette::Report::new(pointed));
-            }
+            Some(place) => talk!("{}", pointed(&self.error, &place)),
             None => {
                 talk!("error: {}", with_flags(self.error.message()));
                 if let Some(flag) = &self.flag {
@@ -58,32 +56,17 @@ impl Failure {
 }
 
 /// An error with its place in a job file.
-#[derive(Debug)]
-struct Pointed {
-    error: Error,
-    source: NamedSource<String>,
-    span: std::ops::Range<usize>,
-}
-
-impl std::fmt::Display for Pointed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "error: {}", with_flags(self.error.message()))
+fn pointed(error: &Error, place: &Place) -> String {
+    let end = place.text.len();
+    let span = place.span.start.min(end)..place.span.end.min(end);
+    let snippet =
+        Snippet::source(&place.text).path(&place.file).annotation(AnnotationKind::Primary.span(span));
+    let mut group = Level::ERROR.primary_title(with_flags(error.message())).element(snippet);
+    if let Some(help) = error.advice() {
+        group = group.element(Level::HELP.message(with_flags(help)));
     }
-}
-
-impl std::error::Error for Pointed {}
-
-impl Diagnostic for Pointed {
-    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.error.advice().map(|help| Box::new(with_flags(help)) as Box<dyn std::fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new_with_span(None, (self.span.start, self.span.len()));
-        Some(Box::new(std::iter::once(label)))
-    }
+    let colours =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
 }

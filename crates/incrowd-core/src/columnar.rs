@@ -8,16 +8,16 @@ use crate::folded::MISSING;
 
 /// Distinct texts one after the other in one string, so that a million of them are two allocations and not a million.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct PackedTexts {
     text: String,
     /// Where each text ends in `text`; the text of [`MISSING`] comes first and is empty.
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl PackedTexts {
     /// Only the missing value, which has code [`MISSING`] and no text.
-    pub fn new() -> Texts {
-        Texts { text: String::new(), ends: vec![0] }
+    pub fn new() -> PackedTexts {
+        PackedTexts { text: String::new(), ends: vec![0] }
     }
 
     /// Adds a text and answers with its code.
@@ -46,9 +46,9 @@ impl Texts {
 }
 
 // Cells must not reach logs.
-impl std::fmt::Debug for Texts {
+impl std::fmt::Debug for PackedTexts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Texts").field("codes", &self.codes()).finish_non_exhaustive()
+        f.debug_struct("PackedTexts").field("codes", &self.codes()).finish_non_exhaustive()
     }
 }
 
@@ -58,7 +58,7 @@ pub struct CodedColumn {
     /// The column's name.
     pub name: String,
     /// The distinct texts by code.
-    pub texts: Texts,
+    pub texts: PackedTexts,
     /// The code of every record, [`MISSING`] where the value is missing. All columns list the records in the same order,
     /// which need not be that of the table.
     pub codes: Vec<u32>,
@@ -89,7 +89,7 @@ impl Columnar {
         records: impl IntoIterator<Item = Vec<Option<&'a str>>>,
     ) -> Columnar {
         let column =
-            |name: &&str| CodedColumn { name: (*name).into(), texts: Texts::new(), codes: Vec::new() };
+            |name: &&str| CodedColumn { name: (*name).into(), texts: PackedTexts::new(), codes: Vec::new() };
         let mut table = Columnar { columns: names.iter().map(column).collect(), records: 0 };
         let mut known = vec![hashbrown::HashMap::new(); names.len()];
         for record in records {

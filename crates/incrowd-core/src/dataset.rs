@@ -10,7 +10,7 @@ use crate::group::{GroupSummary, Histogram};
 use crate::hierarchy::HierarchySpec;
 use crate::index::{Code, RowId};
 use crate::partition::{Divided, Span};
-use crate::population::{Cell, Population};
+use crate::population::{Population, PublishedCell};
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub use crate::sensitive::Sensitive;
 
@@ -371,13 +371,13 @@ impl Dataset {
                 (0..self.rows()).for_each(|row| used[self.quasi_codes(row)[q] as usize] = true);
                 values.extend((0..used.len() as u32).filter(|&code| used[code as usize]).map(Code));
             }
-            let cells: Vec<Cell<'_>> = self
+            let cells: Vec<PublishedCell<'_>> = self
                 .quasi
                 .iter()
                 .zip(&values)
                 .filter_map(|(quasi, values)| {
                     let span = Span { lo: *values.first()?, hi: *values.last()? };
-                    Some(Cell::new(&quasi.domain, span, values))
+                    Some(PublishedCell::new(&quasi.domain, span, values))
                 })
                 .collect();
             population.people(&population.covered(&cells, 0..population.rows() as u32))

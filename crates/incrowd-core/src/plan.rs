@@ -35,7 +35,7 @@ impl<'a> Plan<'a> {
         let mut of_group = vec![0u32; groups * width];
         let starred = |group: usize| partition.starred() == Some(GroupId(group as u32));
         for (q, quasi) in dataset.quasi().iter().enumerate() {
-            let mut texts = Texts::default();
+            let mut texts = DistinctLabels::default();
             let mut cell = |group: usize, label: u32| of_group[group * width + q] = label;
             let level = partition.levels().map(|levels| levels[q] as usize);
             if quasi.domain.publishes_sets() && level.is_none() {
@@ -106,12 +106,12 @@ impl<'a> Plan<'a> {
 
 /// Distinct texts in the order they were added.
 #[derive(Default)]
-struct Texts {
+struct DistinctLabels {
     list: Vec<String>,
     known: HashMap<String, u32>,
 }
 
-impl Texts {
+impl DistinctLabels {
     fn add(&mut self, text: String) -> u32 {
         *self.known.entry_ref(text.as_str()).or_insert_with(|| {
             self.list.push(text.clone());

@@ -43,7 +43,7 @@ impl std::fmt::Debug for Population {
 
 /// What a cell says, so that people can be tested against it.
 #[derive(Clone, Debug)]
-pub struct Cell<'a> {
+pub struct PublishedCell<'a> {
     domain: &'a Domain,
     says: Says<'a>,
 }
@@ -56,9 +56,9 @@ enum Says<'a> {
     Set(&'a [Code]),
 }
 
-impl<'a> Cell<'a> {
+impl<'a> PublishedCell<'a> {
     /// The cell under which a group is published on a line: its span, and for lines that publish sets its values, ascending.
-    pub fn new(domain: &'a Domain, span: Span, values: &'a [Code]) -> Cell<'a> {
+    pub fn new(domain: &'a Domain, span: Span, values: &'a [Code]) -> PublishedCell<'a> {
         let says = match domain {
             Domain::Taxonomy(tree) => match tree.common(span.lo, span.hi) {
                 node if node == tree.root() && tree.leaves() > 1 => Says::Anything,
@@ -69,11 +69,11 @@ impl<'a> Cell<'a> {
             Domain::Numbers(line) if span.lo != span.hi && line.is_missing(span.hi) => Says::Anything,
             _ => Says::Leaves(span),
         };
-        Cell { domain, says }
+        PublishedCell { domain, says }
     }
 
     /// The cell under which a leaf is published where the whole column is at one level.
-    pub fn at_level(domain: &'a Domain, code: Code, level: usize) -> Cell<'a> {
+    pub fn at_level(domain: &'a Domain, code: Code, level: usize) -> PublishedCell<'a> {
         let says = match domain {
             Domain::Taxonomy(tree) => match tree.at_level(code, level) {
                 node if node == tree.root() && tree.leaves() > 1 => Says::Anything,
@@ -82,7 +82,7 @@ impl<'a> Cell<'a> {
             _ if level > 0 => Says::Anything,
             _ => Says::Leaves(Span { lo: code, hi: code }),
         };
-        Cell { domain, says }
+        PublishedCell { domain, says }
     }
 
     fn covers(&self, place: Place) -> bool {
@@ -141,7 +141,7 @@ impl Population {
     }
 
     /// Those of `rows` that the cells cover on every line.
-    pub fn covered(&self, cells: &[Cell<'_>], rows: impl Iterator<Item = u32>) -> Vec<u32> {
+    pub fn covered(&self, cells: &[PublishedCell<'_>], rows: impl Iterator<Item = u32>) -> Vec<u32> {
         let covered = |row: &u32| {
             let places = &self.places[*row as usize * self.width..][..self.width];
             cells.iter().zip(places).all(|(cell, &place)| cell.covers(place))
@@ -325,7 +325,7 @@ mod tests {
                         let found = population.first_leaf(row, q, domain, level);
                         let place = population.places[row as usize * 4 + q];
                         for code in (0..domain.leaves()).map(Code) {
-                            let covers = Cell::at_level(domain, code, level).covers(place);
+                            let covers = PublishedCell::at_level(domain, code, level).covers(place);
                             let first = domain.level_span(code, level).lo;
                             prop_assert_eq!(covers, found == Some(first), "column {} level {}", q, level);
                         }
@@ -340,7 +340,7 @@ mod tests {
                 let span = Span { lo: codes[0], hi: codes[codes.len() - 1] };
                 let domain = &data.quasi()[q].domain;
                 let label = if domain.publishes_sets() { domain.set_label(&codes) } else { domain.label(span.lo, span.hi) };
-                let cell = Cell::new(domain, span, &codes);
+                let cell = PublishedCell::new(domain, span, &codes);
                 // Where a label is no cell of the population's domain it covers nobody there, unless it lists values.
                 let (own, own_codes) = Domain::build(&folded.columns[q], specs[q], Some("?")).unwrap();
                 for row in 0..folded.rows() {

@@ -56,8 +56,8 @@ impl Interner {
     }
 
     /// The texts by code, one after the other.
-    pub(crate) fn into_texts(self) -> incrowd_core::Texts {
-        let mut texts = incrowd_core::Texts::new();
+    pub(crate) fn into_texts(self) -> incrowd_core::PackedTexts {
+        let mut texts = incrowd_core::PackedTexts::new();
         let starts = self.ends.iter();
         for (&start, &end) in starts.zip(&self.ends[1..]) {
             texts.push(&String::from_utf8_lossy(&self.bytes[start..end]));

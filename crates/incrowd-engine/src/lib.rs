@@ -12,7 +12,6 @@ mod copy;
 mod embedded;
 mod emit;
 mod fold;
-mod holdback;
 mod intern;
 mod join;
 mod lines;
@@ -26,6 +25,7 @@ mod sink;
 mod source;
 mod store;
 mod survey;
+mod withheld_draw;
 
 pub use copy::copy;
 pub use embedded::Embedded;

@@ -14,12 +14,12 @@ use rand_chacha::ChaCha20Rng;
 use crate::cells::{Cells, published, ranks};
 use crate::emit::while_writing;
 use crate::fold::RowIndex;
-use crate::holdback::{Fate, Holdback};
 use crate::order::generator;
 use crate::pending::write_failed;
 use crate::shares::Shares;
 use crate::sink::{Renderer, Rows, Sink};
 use crate::source::{Place, Records, Source, Trouble, Worker};
+use crate::withheld_draw::{Fate, WithheldDraw};
 use crate::{Content, FoldSpec, Order, Output};
 
 /// Carried text per bucket, about.
@@ -81,7 +81,7 @@ struct Replayer<'a> {
     buckets: &'a [Mutex<Bucket>],
     directory: &'a Path,
     routing: Routing<'a>,
-    holdback: &'a Holdback<'a>,
+    withheld: &'a WithheldDraw<'a>,
     shares: &'a Shares,
     rng: ChaCha20Rng,
     stage: Vec<Vec<u8>>,
@@ -112,7 +112,7 @@ impl Replayer<'_> {
             return Ok(());
         }
         let row = self.index.row(&self.codes).ok_or(CHANGED)?;
-        let row = match self.holdback.draw(row, &mut self.rng) {
+        let row = match self.withheld.draw(row, &mut self.rng) {
             Fate::Row(row) => row,
             Fate::Withheld => return Ok(()),
             Fate::Unknown => return Err(CHANGED.to_owned()),
@@ -221,7 +221,7 @@ pub(crate) fn replay(
     let ranks = (output.order == Order::Sorted).then(|| ranks(plan));
     let bucket_of = ranks.as_ref().map(|ranks| even_buckets(ranks, &published(plan), bucket_count));
     let shares = Shares::new(plan);
-    let holdback = Holdback::new(plan);
+    let withheld = WithheldDraw::new(plan);
     let worker = || Replayer {
         index,
         plan,
@@ -234,7 +234,7 @@ pub(crate) fn replay(
             Some(bucket_of) => Routing::ByRow(bucket_of),
             None => Routing::AtRandom(Box::new(generator())),
         },
-        holdback: &holdback,
+        withheld: &withheld,
         shares: &shares,
         rng: generator(),
         stage: vec![Vec::new(); bucket_count],
@@ -247,7 +247,7 @@ pub(crate) fn replay(
     let reset = || {
         buckets.iter().for_each(|b| *b.lock().expect("no worker is left") = Bucket::default());
         shares.reset(plan);
-        holdback.reset();
+        withheld.reset();
     };
     let mut scan = source.scan(&wanted, worker, &silent, reset)?;
     let (mut written, mut suppressed) = (0, 0);
@@ -259,7 +259,7 @@ pub(crate) fn replay(
         }
     }
     drop(scan);
-    if !holdback.complete() {
+    if !withheld.complete() {
         return Err(Error::input("the input changed while it was read"));
     }
     let cells = Cells::new(plan, output, renderer);

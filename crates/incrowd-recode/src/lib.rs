@@ -15,9 +15,9 @@ pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
 mod report;
-pub mod suppress;
 pub mod suppression;
 pub mod top_down;
+pub mod ungrouped;
 
 pub use report::{AlgorithmReport, Outcome, Reported};
 

@@ -10,7 +10,7 @@ use incrowd_core::{
     Schema,
 };
 use incrowd_engine::{Engine, Output, Receipt};
-use incrowd_recode::suppress::settle;
+use incrowd_recode::ungrouped::finish_suppression;
 use incrowd_recode::{Recoding, Reported};
 
 use crate::checked::CheckedJob;
@@ -239,7 +239,7 @@ pub(crate) fn recode(
     let recode = |allowed| job.method.algorithm.recode_and_report(data, models, allowed, progress);
     let Recoding { partition, report, domains } = recode(allowed)?;
     let way = job.job.algorithm.suppressed;
-    match settle(data, &job.promises, models, partition, way, allowed) {
+    match finish_suppression(data, &job.promises, models, partition, way, allowed) {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
         settled => settled.map(|partition| Recoding { partition, report, domains }),
     }

@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -30,11 +30,11 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let mut answer = Answer::default();
-    let records = &scene.release.groups.records;
-    for (column, name) in scene.release.sensitive().enumerate() {
-        let Some(by_category) = scene.by_category(column) else {
+    let records = &adversary.release.groups.records;
+    for (column, name) in adversary.release.sensitive().enumerate() {
+        let Some(by_category) = adversary.by_category(column) else {
             answer =
                 answer.and(Answer::skip(CARD.name, Some(name), "needs categories of the column's values"));
             continue;
@@ -44,7 +44,7 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
         let risks = Risks::of_groups(&by_group, records);
         let measures = "chance of the most sensitive category";
         let mut finding = risks.finding(CARD.name, Some(name), measures, CHANCE, Alarm::Above(threshold));
-        let values = &scene.release.values[column];
+        let values = &adversary.release.values[column];
         let of_value = (0..records.len()).map(|g| share(values.most(g), records[g])).fold(0.0, f64::max);
         let most = |counts: &Vec<u64>| counts.iter().copied().max().unwrap_or(0);
         let of_category = by_category.iter().zip(records).map(|(counts, &n)| share(most(counts), n));

@@ -22,7 +22,7 @@ use incrowd_core::{Code, Dataset, Param, ParamKind, Progress, Region, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::projections::{self, Projected, Projections};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 use crate::original::Original;
 
 const NEEDS: &str = "the original table (`[judging] original`) and what an outlier is: a release made under plain-k-anonymity says it in its \
@@ -52,7 +52,7 @@ pub(super) const CARD: Card = Card {
     needs_text: NEEDS,
     params: &[THRESHOLD],
     limit: Quantity::Worst,
-    run: |scene, threshold, progress| run(scene, threshold, progress, Leak::Proved),
+    run: |adversary, threshold, progress| run(adversary, threshold, progress, Leak::Proved),
 };
 
 /// What the paper's definition hides.
@@ -71,7 +71,7 @@ pub(super) const CONDITIONAL: Card = Card {
     needs_text: NEEDS,
     params: &[THRESHOLD],
     limit: Quantity::Worst,
-    run: |scene, threshold, progress| run(scene, threshold, progress, Leak::Conditional),
+    run: |adversary, threshold, progress| run(adversary, threshold, progress, Leak::Conditional),
 };
 
 #[derive(Clone, Copy, PartialEq)]
@@ -109,15 +109,15 @@ pub struct Distinguished {
 /// The names of the three modes.
 pub const MODES: [&str; 3] = ["corner", "literal", "candidate"];
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress, leak: Leak) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress, leak: Leak) -> Result<Answer> {
     let name = if leak == Leak::Proved { CARD.name } else { CONDITIONAL.name };
-    let Some((data, settings)) = scene.original.filter(|(_, settings)| !settings.is_empty()) else {
+    let Some((data, settings)) = adversary.original.filter(|(_, settings)| !settings.is_empty()) else {
         return Ok(Answer::skip(name, None, format!("needs {NEEDS}")));
     };
-    let original = Original::read(scene.release.table, data, progress)?;
+    let original = Original::read(adversary.release.table, data, progress)?;
     let mut answer = Answer::default();
     for settings in settings {
-        let found = distinguish(&original, scene, settings, progress)?;
+        let found = distinguish(&original, adversary, settings, progress)?;
         let column = Outliers::new(data, settings)?.column();
         let column = data.sensitive()[column].name.as_str();
         let finding = match leak {
@@ -192,7 +192,7 @@ struct Seen {
 /// Attacks every known outlier of the original, one entry for each combination of quasi-identifiers.
 pub fn distinguish(
     original: &Original<'_>,
-    scene: &Scene<'_>,
+    adversary: &Adversary<'_>,
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Result<Vec<Distinguished>> {
@@ -200,7 +200,7 @@ pub fn distinguish(
     let outliers = Outliers::new(data, settings)?;
     let mut known: BTreeMap<&[u32], (usize, u64, bool, Vec<u32>)> = BTreeMap::new();
     for row in 0..data.rows() {
-        let stands_out = outliers.standing(row) != Standing::Crowd;
+        let stands_out = outliers.standing(row) != Standing::Ordinary;
         let entry = known.entry(data.quasi_codes(row)).or_insert((row, 0, false, Vec::new()));
         if stands_out {
             entry.1 += data.weight(row);
@@ -213,7 +213,7 @@ pub fn distinguish(
         .filter(|(_, entry)| entry.2)
         .map(|(codes, (row, people, _, own))| (codes, row, people, own))
         .collect();
-    let summaries = original.summaries(scene.release.table);
+    let summaries = original.summaries(adversary.release.table);
     progress.step("looking at groups", Some(summaries.len() as u64));
     let mut groups = Vec::with_capacity(summaries.len());
     let mut fitting: Vec<Vec<u32>> = vec![Vec::new(); known.len()];

@@ -8,7 +8,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 use crate::eligibility::{Posterior, Prior, posterior, shape_known};
 
 /// The list entry.
@@ -40,11 +40,11 @@ pub(super) const CARD: Card = Card {
 /// The sampled adversary starts from this seed.
 const SEED: u64 = 1;
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let Some(skewed) = &scene.skewed else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let Some(skewed) = &adversary.skewed else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let release = &scene.release;
+    let release = &adversary.release;
     let Some(column) = release.sensitive().position(|name| name == skewed.on) else {
         return Ok(Answer::skip(
             CARD.name,

@@ -10,9 +10,9 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
+use super::group_values::union;
 use super::journalist::join_notes;
-use super::values::union;
-use super::{Card, Need, Scene, Subject, Values};
+use super::{Adversary, Card, GroupValues, Need, Subject};
 use crate::cover::Join;
 
 /// The list entry.
@@ -37,16 +37,18 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let shared = |table| !scene.release.shared(table).is_empty();
-    let Some(external) = scene.external.filter(|external| shared(external.table)) else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let shared = |table| !adversary.release.shared(table).is_empty();
+    let Some(external) = adversary.external.filter(|external| shared(external.table)) else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let (join, class) = scene.release.join(external.table, scene.missing_label())?;
-    let names: Vec<&str> = scene.release.sensitive().collect();
-    let columns = (0..names.len()).map(|i| scene.release.quasi.len() + i);
-    let values: Vec<Values> = columns
-        .map(|column| Values::new(scene.release.table, &join.groups.of_row, join.groups.len(), column))
+    let (join, class) = adversary.release.join(external.table, adversary.missing_label())?;
+    let names: Vec<&str> = adversary.release.sensitive().collect();
+    let columns = (0..names.len()).map(|i| adversary.release.quasi.len() + i);
+    let values: Vec<GroupValues> = columns
+        .map(|column| {
+            GroupValues::new(adversary.release.table, &join.groups.of_row, join.groups.len(), column)
+        })
         .collect();
     let mut identity = Identity { people: vec![0; join.groups.len()], ..Identity::default() };
     identity.by_class = vec![0.0; join.groups.len()];
@@ -63,7 +65,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         "external columns that attach to released records",
         external.further as f64,
     );
-    finding.notes = join_notes(scene, external.table, &join);
+    finding.notes = join_notes(adversary, external.table, &join);
     let mut answer = Answer::one(finding);
     for (learned, name) in learned.into_iter().zip(names) {
         answer = answer.and(Answer::one(learned.finding(name, &class, alarm)));
@@ -137,7 +139,7 @@ impl Learned {
         Learned { risks: Risks::default(), certain: 0, by_class: vec![0.0; classes] }
     }
 
-    fn add(&mut self, values: &Values, groups: &[u32], people: u64) {
+    fn add(&mut self, values: &GroupValues, groups: &[u32], people: u64) {
         let all = union(values, groups);
         let records: u64 = all.iter().map(|(_, n)| n).sum();
         let risk = share(all.iter().map(|&(_, n)| n).max().unwrap_or(0), records);

@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -14,7 +14,7 @@ pub(super) const CARD: Card = Card {
     paper: "machanavajjhala2007",
     about: "Somebody finds the person's group and guesses the value most of its records have. The risk is the share of \
             records with that value; at 1 the value is known without finding the record.",
-    limits: "A value that most people have anyway is guessed easily without any release; compare with skewness. Values that \
+    limits: "A value that most people have anyway is guessed easily without any release; compare with skewness. GroupValues that \
              mean nearly the same count as different (see proximity for numbers).",
     subject: Subject::Values,
     needs: &[Need::Sensitive],
@@ -30,10 +30,10 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let mut answer = Answer::default();
-    let records = &scene.release.groups.records;
-    for (name, values) in scene.release.sensitive().zip(&scene.release.values) {
+    let records = &adversary.release.groups.records;
+    for (name, values) in adversary.release.sensitive().zip(&adversary.release.values) {
         let by_group: Vec<f64> = (0..records.len()).map(|g| share(values.most(g), records[g])).collect();
         let alike: Vec<usize> = (0..records.len()).filter(|&g| values.of(g).len() == 1).collect();
         let certain: u64 = alike.iter().map(|&g| records[g]).sum();

@@ -18,7 +18,7 @@ use hashbrown::HashMap;
 use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
-use super::{Card, Need, Published, Scene, Subject, Values};
+use super::{Adversary, Card, GroupValues, Need, Published, Subject};
 use crate::cover::{Join, On};
 
 /// The list entry.
@@ -44,13 +44,13 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let Some(second) = &scene.second else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let Some(second) = &adversary.second else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let first = &scene.release;
+    let first = &adversary.release;
     let fits = |table: &&Folded| !first.shared(table).is_empty() && !second.shared(table).is_empty();
-    let targets = scene.external.map(|e| e.table).filter(fits).or(scene.population().filter(fits));
+    let targets = adversary.external.map(|e| e.table).filter(fits).or(adversary.population().filter(fits));
     let common: Vec<&str> =
         first.sensitive().filter(|name| second.sensitive().any(|other| other == *name)).collect();
     let on: Vec<On<'_>> =
@@ -62,8 +62,8 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
     for name in common {
         let both = Both::new(first, second, name);
         let mut found = match targets {
-            Some(table) => both.of_targets(scene, second, table, threshold, progress)?,
-            None => both.of_records(scene, second, &on, threshold, progress)?,
+            Some(table) => both.of_targets(adversary, second, table, threshold, progress)?,
+            None => both.of_records(adversary, second, &on, threshold, progress)?,
         };
         found.column = Some(name.to_owned());
         answer = answer.and(Answer::one(found));
@@ -75,10 +75,10 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
 struct Both<'a> {
     ours: Vec<Vec<u32>>,
     theirs: Vec<Vec<u32>>,
-    values: &'a Values,
+    values: &'a GroupValues,
 }
 
-fn sets(values: &Values) -> Vec<Vec<u32>> {
+fn sets(values: &GroupValues) -> Vec<Vec<u32>> {
     (0..values.groups()).map(|g| values.of(g).iter().map(|&(code, _)| code).collect()).collect()
 }
 
@@ -146,14 +146,14 @@ impl<'a> Both<'a> {
     /// Every record of a table of plain values is looked for.
     fn of_targets(
         &self,
-        scene: &Scene<'_>,
+        adversary: &Adversary<'_>,
         second: &Published<'_>,
         table: &Folded,
         threshold: f64,
         progress: &dyn Progress,
     ) -> Result<Finding> {
-        let (join, class) = scene.release.join(table, scene.missing_label())?;
-        let (other, others) = second.join(table, scene.missing_label())?;
+        let (join, class) = adversary.release.join(table, adversary.missing_label())?;
+        let (other, others) = second.join(table, adversary.missing_label())?;
         let open = [
             left_open(&join, &class, &self.ours, progress),
             left_open(&other, &others, &self.theirs, progress),
@@ -189,14 +189,14 @@ impl<'a> Both<'a> {
     /// Every record of the first release is looked for, in the group of the second that is worst for it.
     fn of_records(
         &self,
-        scene: &Scene<'_>,
+        adversary: &Adversary<'_>,
         second: &Published<'_>,
         on: &[On<'_>],
         threshold: f64,
         progress: &dyn Progress,
     ) -> Result<Finding> {
-        let first = &scene.release;
-        let join = Join::of_releases(first.table, second.table, on, scene.missing_label())?;
+        let first = &adversary.release;
+        let join = Join::of_releases(first.table, second.table, on, adversary.missing_label())?;
         let (ours, theirs) = (members(first, &join.groups.of_row), members(second, &join.vectors.of_row));
         let mut count = Count::default();
         let mut by_group = vec![0.0_f64; first.groups.len()];

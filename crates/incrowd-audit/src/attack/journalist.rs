@@ -11,7 +11,7 @@ use incrowd_core::{Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::prosecutor::{MEASURES, THRESHOLD};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -30,11 +30,11 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let Some(linked) = linked(scene, progress)? else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let Some(linked) = linked(adversary, progress)? else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let groups = &scene.release.groups;
+    let groups = &adversary.release.groups;
     let risks = Risks::of_groups(&linked.chances, &groups.records);
     let mut finding = risks.finding(CARD.name, None, MEASURES, CHANCE, Alarm::Above(threshold));
     let smallest = linked.fitting.iter().min().copied().unwrap_or(0);
@@ -72,37 +72,40 @@ pub(super) struct Linked {
 }
 
 /// `None` if there is no population, or if it shares no column with the release.
-pub(super) fn linked<'a>(scene: &'a Scene<'_>, progress: &dyn Progress) -> Result<Option<&'a Linked>> {
-    if scene.linked.get().is_none() {
-        let linked = link(scene, progress)?;
-        return Ok(scene.linked.get_or_init(|| linked).as_ref());
+pub(super) fn linked<'a>(
+    adversary: &'a Adversary<'_>,
+    progress: &dyn Progress,
+) -> Result<Option<&'a Linked>> {
+    if adversary.linked.get().is_none() {
+        let linked = link(adversary, progress)?;
+        return Ok(adversary.linked.get_or_init(|| linked).as_ref());
     }
-    Ok(scene.linked.get().and_then(Option::as_ref))
+    Ok(adversary.linked.get().and_then(Option::as_ref))
 }
 
-fn link(scene: &Scene<'_>, progress: &dyn Progress) -> Result<Option<Linked>> {
-    let Some(population) = scene.population().filter(|p| !scene.release.shared(p).is_empty()) else {
+fn link(adversary: &Adversary<'_>, progress: &dyn Progress) -> Result<Option<Linked>> {
+    let Some(population) = adversary.population().filter(|p| !adversary.release.shared(p).is_empty()) else {
         return Ok(None);
     };
-    let (join, class) = scene.release.join(population, scene.missing_label())?;
+    let (join, class) = adversary.release.join(population, adversary.missing_label())?;
     let covered = join.covered(progress);
     let fitting: Vec<u64> = class.iter().map(|&class| covered.group_records[class as usize]).collect();
-    let records = scene.release.groups.records.iter();
+    let records = adversary.release.groups.records.iter();
     let chances = fitting.iter().zip(records).map(|(&f, &n)| 1.0 / f.max(n) as f64).collect();
-    let notes = join_notes(scene, population, &join);
+    let notes = join_notes(adversary, population, &join);
     Ok(Some(Linked { fitting, chances, uncovered: covered.uncovered, notes }))
 }
 
 /// What a join with another table could not use.
 pub(super) fn join_notes(
-    scene: &Scene<'_>,
+    adversary: &Adversary<'_>,
     other: &incrowd_core::Folded,
     join: &crate::cover::Join,
 ) -> Vec<String> {
-    let shared = scene.release.shared(other);
-    let name = |i: usize| scene.release.table.columns[i].name.as_str();
+    let shared = adversary.release.shared(other);
+    let name = |i: usize| adversary.release.table.columns[i].name.as_str();
     let mut notes = Vec::new();
-    let absent: Vec<&str> = (0..scene.release.quasi.len())
+    let absent: Vec<&str> = (0..adversary.release.quasi.len())
         .filter(|&i| shared.iter().all(|on| on.release != i))
         .map(name)
         .collect();

@@ -11,7 +11,7 @@ use incrowd_core::{Progress, Result};
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::journalist::linked;
 use super::prosecutor::{THRESHOLD, chances};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -30,14 +30,14 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let linked = linked(scene, progress)?;
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let linked = linked(adversary, progress)?;
     let measures = match linked {
         Some(_) => "chance of linking a record with the right person of the population",
         None => "chance of linking a record with the right person of the release",
     };
-    let by_group = linked.map_or_else(|| chances(scene), |linked| linked.chances.clone());
-    let risks = Risks::of_groups(&by_group, &scene.release.groups.records);
+    let by_group = linked.map_or_else(|| chances(adversary), |linked| linked.chances.clone());
+    let risks = Risks::of_groups(&by_group, &adversary.release.groups.records);
     let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
     let expected = finding.average * finding.of as f64;
     finding.add_fact("expected_records", "records linked rightly, on average", expected);

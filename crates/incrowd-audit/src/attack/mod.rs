@@ -1,14 +1,16 @@
 //! Attacks: what an adversary who has the release would learn, per person and in the worst case.
 //!
 //! Each attack is one file with a [`Card`]; [`ATTACKS`] lists them, and the command line and `explain` read that list. An
-//! attack gets a [`Scene`], which holds all that an adversary may have, and answers with [`Finding`]s or says what it
+//! attack gets an [`Adversary`] with all that one may have, and answers with [`Finding`]s or says what it
 //! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
 
+mod adversary;
 mod confidence;
 mod distinguishability;
 mod eligibility;
 mod equijoin;
 mod finding;
+mod group_values;
 mod homogeneity;
 mod intersection;
 mod journalist;
@@ -19,17 +21,15 @@ mod presence;
 mod projections;
 mod prosecutor;
 mod proximity;
-mod scene;
 mod similarity;
 mod skewness;
 mod trimming;
-mod values;
 
+pub use adversary::{Adversary, Epsilon, External, JoinedRelease, Published, Skewed};
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
+pub use group_values::GroupValues;
 pub use projections::Projected;
-pub use scene::{Epsilon, External, JoinScene, Published, Scene, Skewed};
-pub use values::Values;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
 
@@ -135,7 +135,7 @@ pub struct Card {
     /// The quantity a stated limit is about unless it names one.
     pub limit: Quantity,
     /// Runs it. The number is the threshold.
-    pub run: fn(&Scene<'_>, f64, &dyn Progress) -> Result<Answer>,
+    pub run: fn(&Adversary<'_>, f64, &dyn Progress) -> Result<Answer>,
 }
 
 impl std::fmt::Debug for Card {

@@ -8,7 +8,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -32,14 +32,14 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    if scene.joined.is_none() {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    if adversary.joined.is_none() {
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     }
-    let Some(external) = scene.external.filter(|e| !scene.release.shared(e.table).is_empty()) else {
+    let Some(external) = adversary.external.filter(|e| !adversary.release.shared(e.table).is_empty()) else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let (join, class) = scene.release.join(external.table, scene.missing_label())?;
+    let (join, class) = adversary.release.join(external.table, adversary.missing_label())?;
     let covered = join.covered(progress);
     let beyond: Vec<u64> = join
         .groups

@@ -7,9 +7,9 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
+use super::group_values::{GroupValues, union};
 use super::journalist::join_notes;
-use super::values::{Values, union};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -33,17 +33,19 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let tables = [scene.population(), scene.external.map(|external| external.table)];
-    let table = tables.into_iter().flatten().find(|table| !scene.release.shared(table).is_empty());
-    let Some(table) = table.filter(|_| scene.release.sensitive().next().is_some()) else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let tables = [adversary.population(), adversary.external.map(|external| external.table)];
+    let table = tables.into_iter().flatten().find(|table| !adversary.release.shared(table).is_empty());
+    let Some(table) = table.filter(|_| adversary.release.sensitive().next().is_some()) else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let (join, _) = scene.release.join(table, scene.missing_label())?;
-    let names: Vec<&str> = scene.release.sensitive().collect();
-    let columns = (0..names.len()).map(|i| scene.release.quasi.len() + i);
-    let values: Vec<Values> = columns
-        .map(|column| Values::new(scene.release.table, &join.groups.of_row, join.groups.len(), column))
+    let (join, _) = adversary.release.join(table, adversary.missing_label())?;
+    let names: Vec<&str> = adversary.release.sensitive().collect();
+    let columns = (0..names.len()).map(|i| adversary.release.quasi.len() + i);
+    let values: Vec<GroupValues> = columns
+        .map(|column| {
+            GroupValues::new(adversary.release.table, &join.groups.of_row, join.groups.len(), column)
+        })
         .collect();
     let mut learned: Vec<(Risks, u64)> = names.iter().map(|_| (Risks::default(), u64::MAX)).collect();
     let (mut several, mut fitting) = (0, 0);
@@ -70,7 +72,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         if fitting > 0 {
             finding.add_fact("fewest_values", "fewest values open to anybody", fewest as f64);
         }
-        finding.notes = join_notes(scene, table, &join);
+        finding.notes = join_notes(adversary, table, &join);
         answer = answer.and(Answer::one(finding));
     }
     Ok(answer)

@@ -10,7 +10,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -35,13 +35,13 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let Some(joined) = &scene.joined else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let Some(joined) = &adversary.joined else {
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     };
-    let groups = &scene.release.groups;
+    let groups = &adversary.release.groups;
     let alarm = Alarm::Above(threshold);
-    let Some(labels) = joined.labels(scene.release.table) else {
+    let Some(labels) = joined.labels(adversary.release.table) else {
         let by_group: Vec<f64> = groups.records.iter().map(|&records| share(1, records)).collect();
         let risks = Risks::of_groups(&by_group, &groups.records);
         let measures = "least chance that a person who fits is in the microdata";
@@ -50,11 +50,11 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         finding.by_group = by_group;
         return Ok(Answer::one(finding));
     };
-    let population = scene.population().filter(|p| !scene.release.shared(p).is_empty());
+    let population = adversary.population().filter(|p| !adversary.release.shared(p).is_empty());
     let mut fitting: Vec<u64> = labels.rows.clone();
     let (mut absent, mut short) = (None, 0);
     if let Some(population) = population {
-        let (join, class) = scene.release.join(population, scene.missing_label())?;
+        let (join, class) = adversary.release.join(population, adversary.missing_label())?;
         let mut of_box: Vec<Vec<u32>> = vec![Vec::new(); join.groups.len()];
         for (group, &class) in class.iter().enumerate() {
             of_box[class as usize].push(labels.of_group[group]);

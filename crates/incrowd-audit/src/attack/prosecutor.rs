@@ -6,7 +6,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Scene, Subject};
+use super::{Adversary, Card, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -35,17 +35,17 @@ pub(super) const THRESHOLD: Param = Param {
 
 pub(super) const MEASURES: &str = "chance of finding the person's record";
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
-    let by_group = chances(scene);
-    let risks = Risks::of_groups(&by_group, &scene.release.groups.records);
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+    let by_group = chances(adversary);
+    let risks = Risks::of_groups(&by_group, &adversary.release.groups.records);
     let mut finding = risks.finding(CARD.name, None, MEASURES, CHANCE, Alarm::Above(threshold));
-    let smallest = scene.release.groups.records.iter().min().copied().unwrap_or(0);
+    let smallest = adversary.release.groups.records.iter().min().copied().unwrap_or(0);
     finding.add_fact("smallest_group", "records of the smallest group", smallest as f64);
     finding.by_group = by_group;
     Ok(Answer::one(finding))
 }
 
 /// The chance in each group of the release.
-pub(super) fn chances(scene: &Scene<'_>) -> Vec<f64> {
-    scene.release.groups.records.iter().map(|&records| 1.0 / records as f64).collect()
+pub(super) fn chances(adversary: &Adversary<'_>) -> Vec<f64> {
+    adversary.release.groups.records.iter().map(|&records| 1.0 / records as f64).collect()
 }

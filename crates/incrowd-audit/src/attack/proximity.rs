@@ -11,7 +11,7 @@ use incrowd_core::number::{looks_numeric, parse_number};
 use incrowd_core::{Kind, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Epsilon, Need, Scene, Subject};
+use super::{Adversary, Card, Epsilon, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -38,18 +38,18 @@ pub(super) const CARD: Card = Card {
 /// The default epsilon is this share of the range between the first and the last decile.
 const NEAR: f64 = 0.05;
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let mut answer = Answer::default();
-    let release = &scene.release;
+    let release = &adversary.release;
     let records = &release.groups.records;
     for (i, (name, values)) in release.sensitive().zip(&release.values).enumerate() {
         let texts = &release.table.columns[release.quasi.len() + i].texts;
         let totals = values.totals(texts.len());
-        let Some(numbers) = numbers(scene, i, texts, &totals) else {
+        let Some(numbers) = numbers(adversary, i, texts, &totals) else {
             answer = answer.and(Answer::skip(CARD.name, Some(name), "needs numbers: a value is not one"));
             continue;
         };
-        let epsilon = scene.epsilon.get(name).copied().unwrap_or_else(|| usual(&numbers, &totals));
+        let epsilon = adversary.epsilon.get(name).copied().unwrap_or_else(|| usual(&numbers, &totals));
         let mut by_group = Vec::with_capacity(records.len());
         for (group, &n) in records.iter().enumerate() {
             let mut line: Vec<(f64, u64)> = values
@@ -81,14 +81,19 @@ fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
 }
 
 /// The number of each code, `None` for missing values; or `None` if the column is not numeric.
-fn numbers(scene: &Scene<'_>, column: usize, texts: &[String], totals: &[u64]) -> Option<Vec<Option<f64>>> {
-    let stated = scene.kinds[column];
+fn numbers(
+    adversary: &Adversary<'_>,
+    column: usize,
+    texts: &[String],
+    totals: &[u64],
+) -> Option<Vec<Option<f64>>> {
+    let stated = adversary.kinds[column];
     let numeric = |text: &str| match stated {
         Some(Kind::Numeric) => parse_number(text).is_some(),
         Some(_) => false,
         None => looks_numeric(text),
     };
-    let present = |code: usize| totals[code] > 0 && !scene.is_missing(code as u32, &texts[code]);
+    let present = |code: usize| totals[code] > 0 && !adversary.is_missing(code as u32, &texts[code]);
     let codes: Vec<usize> = (0..texts.len()).filter(|&code| present(code)).collect();
     if codes.is_empty() || !codes.iter().all(|&code| numeric(&texts[code])) {
         return None;

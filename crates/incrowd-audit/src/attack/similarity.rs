@@ -9,7 +9,7 @@
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -34,11 +34,11 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let mut answer = Answer::default();
-    let records = &scene.release.groups.records;
-    for (column, name) in scene.release.sensitive().enumerate() {
-        let Some(by_category) = scene.by_category(column) else {
+    let records = &adversary.release.groups.records;
+    for (column, name) in adversary.release.sensitive().enumerate() {
+        let Some(by_category) = adversary.by_category(column) else {
             answer =
                 answer.and(Answer::skip(CARD.name, Some(name), "needs categories of the column's values"));
             continue;

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, FACTOR, Finding, Quantity, Risks, ratio};
-use super::{Card, Need, Scene, Subject, Values};
+use super::{Adversary, Card, GroupValues, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -35,23 +35,23 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
+fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let mut answer = Answer::default();
-    let release = &scene.release;
+    let release = &adversary.release;
     for (i, (name, values)) in release.sensitive().zip(&release.values).enumerate() {
         let texts = &release.table.columns[release.quasi.len() + i].texts;
         let mut prior = Prior { counts: values.totals(texts.len()), records: release.table.records() };
         let mut from = "the whole release";
         let mut notes = Vec::new();
-        if let Some((population, column)) = scene.population().and_then(|p| Some((p, p.column(name)?))) {
-            match of_population(scene, texts, &prior, population, column) {
+        if let Some((population, column)) = adversary.population().and_then(|p| Some((p, p.column(name)?))) {
+            match of_population(adversary, texts, &prior, population, column) {
                 Some(better) => (prior, from) = (better, "the population"),
                 None => notes.push(format!(
                     "the population table lacks a value that column {name} has: the prior is that of the release"
                 )),
             }
         }
-        let mut finding = judge(scene, name, values, &prior, threshold);
+        let mut finding = judge(adversary, name, values, &prior, threshold);
         notes.push(format!("the prior is that of {from}"));
         finding.notes = notes;
         answer = answer.and(Answer::one(finding));
@@ -74,7 +74,7 @@ struct Prior {
 
 /// The prior of a population; `None` if it lacks a value the release has.
 fn of_population(
-    scene: &Scene<'_>,
+    adversary: &Adversary<'_>,
     texts: &[String],
     used: &Prior,
     population: &Folded,
@@ -88,7 +88,7 @@ fn of_population(
     let known: HashMap<&str, u64> =
         theirs.iter().map(String::as_str).zip(counts.iter().copied()).skip(1).collect();
     let of = |(code, text): (usize, &String)| {
-        if scene.is_missing(code as u32, text) {
+        if adversary.is_missing(code as u32, text) {
             counts[MISSING as usize]
         } else {
             known.get(text.as_str()).copied().unwrap_or(0)
@@ -99,8 +99,14 @@ fn of_population(
     all.then(|| Prior { counts, records: population.records() })
 }
 
-fn judge(scene: &Scene<'_>, name: &str, values: &Values, prior: &Prior, threshold: f64) -> Finding {
-    let records = &scene.release.groups.records;
+fn judge(
+    adversary: &Adversary<'_>,
+    name: &str,
+    values: &GroupValues,
+    prior: &Prior,
+    threshold: f64,
+) -> Finding {
+    let records = &adversary.release.groups.records;
     let all = u128::from(prior.records);
     let (mut by_group, mut excluded) = (Vec::with_capacity(records.len()), Risks::default());
     let (mut difference, mut with_excluded) = (0.0_f64, 0);

@@ -11,7 +11,7 @@ use incrowd_core::number::{parse_date, parse_number};
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
-use super::{Card, Need, Scene, Subject};
+use super::{Adversary, Card, Need, Subject};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -36,17 +36,17 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
-    let Some(joined) = &scene.joined else {
+fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Result<Answer> {
+    let Some(joined) = &adversary.joined else {
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     };
     if joined.trimmed == Some(false) {
         return Ok(Answer::skip(CARD.name, None, "has nothing to say: the release was not trimmed"));
     }
-    let Some(population) = scene.population().filter(|p| !scene.release.shared(p).is_empty()) else {
+    let Some(population) = adversary.population().filter(|p| !adversary.release.shared(p).is_empty()) else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let (join, class) = scene.release.join(population, scene.missing_label())?;
+    let (join, class) = adversary.release.join(population, adversary.missing_label())?;
     let number =
         |text: &str| parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from));
     let ends = |text: &str| {
@@ -54,13 +54,13 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         let (lo, hi) = range()?;
         number(lo).zip(number(hi)).filter(|(lo, hi)| lo < hi)
     };
-    let shared = scene.release.shared(population);
+    let shared = adversary.release.shared(population);
     // A box is that of several groups if these differ in their sensitive group only; the adversary looks at the largest.
     let mut rows = vec![(0u64, 0u32); join.groups.len()];
     for (group, &class) in class.iter().enumerate() {
-        let records = scene.release.groups.records[group];
+        let records = adversary.release.groups.records[group];
         let entry = &mut rows[class as usize];
-        *entry = if records > entry.0 { (records, scene.release.groups.first[group]) } else { *entry };
+        *entry = if records > entry.0 { (records, adversary.release.groups.first[group]) } else { *entry };
     }
     let mut exposed = vec![false; join.vectors.len()];
     let mut hit = vec![false; join.groups.len()];
@@ -70,8 +70,8 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
             return;
         }
         for on in shared.iter().filter(|on| on.spec.hierarchy.is_none()) {
-            let cell = scene.release.table.row(row as usize)[on.release];
-            let text = &scene.release.table.columns[on.release].texts[cell as usize];
+            let cell = adversary.release.table.row(row as usize)[on.release];
+            let text = &adversary.release.table.columns[on.release].texts[cell as usize];
             let Some((lo, hi)) = ends(text) else { continue };
             for end in [lo, hi] {
                 let on_face = vectors.iter().filter(|&&vector| {
@@ -93,7 +93,7 @@ fn run(scene: &Scene<'_>, threshold: f64, progress: &dyn Progress) -> Result<Ans
         }
     });
     let found = exposed.iter().filter(|exposed| **exposed).count() as u64;
-    let of = joined.microdata().unwrap_or_else(|| scene.release.groups.records.iter().sum()).max(found);
+    let of = joined.microdata().unwrap_or_else(|| adversary.release.groups.records.iter().sum()).max(found);
     let mut risks = Risks::default();
     risks.add(1.0, found);
     risks.add(0.0, of - found);

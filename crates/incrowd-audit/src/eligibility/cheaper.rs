@@ -44,7 +44,7 @@ impl Mechanism {
     /// With whichever of the two methods `cheaper` takes for a table; others stay what they are. `base` is in descending
     /// order.
     #[must_use]
-    pub(super) fn settled(self, base: &[u64]) -> Mechanism {
+    pub(super) fn with_chosen_way(self, base: &[u64]) -> Mechanism {
         if self.way != Way::Cheaper {
             return self;
         }
@@ -123,7 +123,7 @@ impl Mechanism {
         if random == 0.0 && safe == 0.0 {
             return 0.0;
         }
-        if self.settled(&sorted).way == Way::Safe { safe } else { random }
+        if self.with_chosen_way(&sorted).way == Way::Safe { safe } else { random }
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
                             );
                         }
                         let long = if expected + 1e-9 >= cost as f64 { Way::Safe } else { Way::Random };
-                        assert_eq!(m.settled(&base).way, long, "{base:?} l={l}");
+                        assert_eq!(m.with_chosen_way(&base).way, long, "{base:?} l={l}");
                         safe += u32::from(long == Way::Safe);
                         random += u32::from(long == Way::Random);
                     }

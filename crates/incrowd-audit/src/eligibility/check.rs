@@ -73,10 +73,10 @@ fn leads_to(mechanism: Mechanism, base: &[u64], left: &[u64]) -> bool {
     let mut sorted = base.to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let most = sorted[0];
-    let settled = mechanism.settled(&sorted);
-    match settled.way {
+    let chosen = mechanism.with_chosen_way(&sorted);
+    match chosen.way {
         Way::Safe => {
-            let level = sorted[settled.l as usize - 1];
+            let level = sorted[chosen.l as usize - 1];
             base.iter().zip(left).all(|(&before, &after)| after == before.min(level))
         }
         Way::Unsafe => {
@@ -91,10 +91,10 @@ fn leads_to(mechanism: Mechanism, base: &[u64], left: &[u64]) -> bool {
                     most <= pair[1].iter().map(|p| p.1).min()
                 })
             };
-            settled.releases(&sorted).contains_key(&release) && ordered()
+            chosen.releases(&sorted).contains_key(&release) && ordered()
         }
         Way::Random | Way::Cheaper => (0..base.len())
             .filter(|&i| base[i] == most)
-            .any(|dominant| settled.likelihood(base, dominant, left) > 0.0),
+            .any(|dominant| chosen.likelihood(base, dominant, left) > 0.0),
     }
 }

@@ -59,7 +59,7 @@ impl Mechanism {
     /// `base`; both in descending order, labels aside.
     pub(super) fn outcomes(self, base: &[u64], release: &[u64]) -> BTreeMap<u64, f64> {
         let mut mass = BTreeMap::new();
-        let settled = self.settled(base);
+        let chosen = self.with_chosen_way(base);
         let (records, level) = (base.iter().sum::<u64>(), release[0]);
         let mut add = |first: u64, weight: f64, end: End| {
             let reduced = reduce(base, first);
@@ -69,15 +69,15 @@ impl Mechanism {
                 }
             }
         };
-        match settled.way {
+        match chosen.way {
             Way::Safe => {
-                let safe = base[settled.l as usize - 1];
+                let safe = base[chosen.l as usize - 1];
                 let cuts = base.iter().map(|count| count.saturating_sub(safe)).sum();
                 add(base[0], 1.0, End { cuts, level: safe, inside: 0 });
             }
             Way::Unsafe => {
                 // Ranks are those of the table, in which the dominant value is the first.
-                let end = settled.end(base, records);
+                let end = chosen.end(base, records);
                 if left(base, end) == release {
                     mass.insert(end.level, 1.0);
                 }
@@ -88,15 +88,15 @@ impl Mechanism {
                 for first in below {
                     add(
                         first,
-                        weight(base, settled.l, first, first),
-                        settled.end(&reduce(base, first), records),
+                        weight(base, chosen.l, first, first),
+                        chosen.end(&reduce(base, first), records),
                     );
                 }
                 for (low, high) in
-                    settled.pieces(base, level, base.iter().sum::<u64>() - release.iter().sum::<u64>())
+                    chosen.pieces(base, level, base.iter().sum::<u64>() - release.iter().sum::<u64>())
                 {
-                    let end = settled.end(&reduce(base, low), records);
-                    add(low, weight(base, settled.l, low, high), end);
+                    let end = chosen.end(&reduce(base, low), records);
+                    add(low, weight(base, chosen.l, low, high), end);
                 }
             }
         }
@@ -108,22 +108,22 @@ impl Mechanism {
     pub(super) fn releases(self, base: &[u64]) -> BTreeMap<Vec<u64>, BTreeMap<u64, f64>> {
         const GRID: u64 = 256;
         let records = base.iter().sum();
-        let settled = self.settled(base);
+        let chosen = self.with_chosen_way(base);
         let mut all: BTreeMap<Vec<u64>, BTreeMap<u64, f64>> = BTreeMap::new();
         let mut add = |release: Vec<u64>, count: u64, chance: f64| {
             *all.entry(release).or_default().entry(count).or_insert(0.0) += chance;
         };
-        match settled.way {
+        match chosen.way {
             Way::Safe => {
-                let level = base[settled.l as usize - 1];
+                let level = base[chosen.l as usize - 1];
                 add(base.iter().map(|&count| count.min(level)).collect(), level, 1.0);
             }
             Way::Unsafe => {
-                let end = settled.end(base, records);
+                let end = chosen.end(base, records);
                 add(left(base, end), end.level, 1.0);
             }
             Way::Random | Way::Cheaper => {
-                for h in 1..=settled.l as usize {
+                for h in 1..=chosen.l as usize {
                     let (low, high) = interval(base, h);
                     let points = (high - low + 1).min(GRID);
                     for point in 0..points {
@@ -131,9 +131,9 @@ impl Mechanism {
                             u128::from(high - low) * u128::from(point) / u128::from((points - 1).max(1));
                         let first = low + offset as u64;
                         let reduced = reduce(base, first);
-                        let end = settled.end(&reduced, records);
+                        let end = chosen.end(&reduced, records);
                         for (count, chance) in dominant(&reduced, first, end) {
-                            add(left(&reduced, end), count, chance / (points * settled.l) as f64);
+                            add(left(&reduced, end), count, chance / (points * chosen.l) as f64);
                         }
                     }
                 }

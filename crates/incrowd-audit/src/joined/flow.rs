@@ -1,4 +1,4 @@
-//! People and rows: who can stand where so that everybody and every row has a place?
+//! Bipartite matching of people and published rows, as a flow.
 //!
 //! People alike are one supply, rows of boxes alike one demand; an edge says that the box holds the people. Augmenting paths
 //! move people from row to row until nothing is left to be placed, or cannot be.

@@ -5,10 +5,10 @@
 //! everybody lies in the box of the row.
 
 mod flow;
-mod origin;
+mod matching;
 mod tables;
 
-pub use origin::{Explained, Membership, explained, member_of};
+pub use matching::{Explained, Membership, explained, member_of};
 pub use tables::{JoinTables, published};
 
 /// A rule that is broken. It names no cell.

@@ -81,11 +81,11 @@ impl ColumnUtility {
 
     /// What may be published. An infinite divergence is `null`: JSON has no infinity.
     pub fn public_json(&self) -> Json {
-        let mut all: Map<String, Json> =
-            self.figures.iter().map(|(name, x)| ((*name).to_owned(), json!(x))).collect();
+        let mut all = Map::new();
         all.insert("role".into(), json!(self.part.name()));
         all.insert("distinct_cells".into(), json!(self.cells));
         all.insert("ncp".into(), json!(self.ncp));
+        all.extend(self.figures.iter().map(|(name, x)| ((*name).to_owned(), json!(x))));
         all.insert("mean_width".into(), json!(self.mean_width));
         Json::Object(all)
     }

@@ -55,13 +55,13 @@ pub struct Comparison {
     /// How many records the release has.
     pub(crate) published: u64,
     /// The release's groups by their cells, in the order of the cells.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<CellGroup>,
     /// How often each published record stands in the groups: more than once only where its sensitive value is not told.
     pub(crate) copies: u64,
 }
 
 /// The records of a release that have the same cells in every quasi-identifier.
-pub(crate) struct Group {
+pub(crate) struct CellGroup {
     /// The cell of each quasi-identifier.
     pub(crate) cells: Vec<u32>,
     /// How many records it has.
@@ -119,7 +119,7 @@ impl Comparison {
         let quasi = lines.len();
         for (s, column) in original.sensitive().iter().enumerate() {
             let Some(at) = release.column(&column.name) else { continue };
-            let values = Values::new(column);
+            let values = ValueLine::new(column);
             let (map, covers, published) = covers(release, at, |text| values.cover(text, missing))?;
             let codes: Vec<u32> = (0..original.rows())
                 .map(|row| values.leaf[original.sensitive_codes(row)[s] as usize])
@@ -200,7 +200,7 @@ impl Comparison {
         second: &Folded,
         missing: &str,
     ) -> Result<Comparison> {
-        let (joined, copies) = super::linked::joined(first, second)?;
+        let (joined, copies) = super::linked_tables::joined(first, second)?;
         let mut comparison = Comparison::new(original, &joined, missing, None)?;
         comparison.copies = copies;
         comparison.groups.iter_mut().for_each(|group| group.estimate /= copies as f64);
@@ -262,7 +262,7 @@ fn covers(
 }
 
 /// The values of a sensitive column as a line: numbers in their order, other texts in theirs, a missing value last.
-struct Values<'a> {
+struct ValueLine<'a> {
     leaf: Vec<u32>,
     leaves: u32,
     by_text: HashMap<&'a str, u32>,
@@ -270,8 +270,8 @@ struct Values<'a> {
     missing: Option<u32>,
 }
 
-impl<'a> Values<'a> {
-    fn new(column: &'a Sensitive) -> Values<'a> {
+impl<'a> ValueLine<'a> {
+    fn new(column: &'a Sensitive) -> ValueLine<'a> {
         let present: Vec<usize> =
             (0..column.values.len()).filter(|&code| column.missing != Some(code as u32)).collect();
         let parsed: Option<Vec<(f64, usize)>> = present
@@ -296,7 +296,7 @@ impl<'a> Values<'a> {
             leaf[code as usize] = order.len() as u32;
         }
         let missing = column.missing.map(|_| order.len() as u32);
-        Values { leaf, leaves: column.values.len() as u32, by_text, numbers, missing }
+        ValueLine { leaf, leaves: column.values.len() as u32, by_text, numbers, missing }
     }
 
     fn range(&self) -> (f64, f64) {
@@ -326,15 +326,15 @@ impl<'a> Values<'a> {
 /// The texts of a sensitive column's values in the order of its line.
 pub(crate) fn sensitive_texts(column: &Sensitive) -> Vec<String> {
     let mut texts = vec![String::new(); column.values.len()];
-    for (code, leaf) in Values::new(column).leaf.into_iter().enumerate() {
+    for (code, leaf) in ValueLine::new(column).leaf.into_iter().enumerate() {
         texts[leaf as usize].clone_from(&column.values[code]);
     }
     texts
 }
 
-fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> Vec<Group> {
+fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> Vec<CellGroup> {
     let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<CellGroup> = Vec::new();
     let mut key = Vec::new();
     for row in 0..release.rows() {
         let codes = release.row(row);
@@ -342,7 +342,7 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
         key.extend(at.iter().zip(cells).map(|(&column, map)| map[codes[column] as usize]));
         let (own, rest) = key.split_at(quasi);
         let group = *known.entry_ref(own).or_insert_with(|| {
-            groups.push(Group { cells: own.to_vec(), records: 0, estimate: 0.0, rest: Vec::new() });
+            groups.push(CellGroup { cells: own.to_vec(), records: 0, estimate: 0.0, rest: Vec::new() });
             groups.len() - 1
         });
         groups[group].records += release.weights[row];

@@ -15,7 +15,7 @@ mod cover;
 mod dice;
 mod distribution;
 mod kl_divergence;
-mod linked;
+mod linked_tables;
 mod marginals;
 mod non_uniform_entropy;
 mod pairs;

@@ -1,4 +1,4 @@
-//! Pairs of columns: is what belongs together still together?
+//! Association of pairs of columns, in the original and in what a reader reconstructs.
 //!
 //! Paper: `cramer1946`, chapter on contingency tables: V is `√(χ² / (n (min(r, c) − 1)))` of the table of two columns,
 //! r and c the values that occur. It is 0 for independent columns and 1 if one follows from the other.
@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use super::bins::Bins;
 use super::columns::finite;
-use super::comparison::{Comparison, Group};
+use super::comparison::{CellGroup, Comparison};
 use super::kl_divergence::{kl_divergence, lost};
 use super::total_variation::total_variation;
 use super::{Card, Layout, Measured};
@@ -139,7 +139,7 @@ fn reconstructed(comparison: &Comparison, bins: &[Bins], a: usize, b: usize) -> 
         }
     };
     let quasi = comparison.quasi;
-    for Group { cells, records, rest, .. } in &comparison.groups {
+    for CellGroup { cells, records, rest, .. } in &comparison.groups {
         if b < quasi {
             add(cells[a], cells[b], *records);
             continue;

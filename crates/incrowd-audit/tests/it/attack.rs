@@ -2,7 +2,7 @@
 
 use crate::common::{Cells, folded};
 use crate::cover::{LOST, NAMES, admits_all, readable, releases, somebody, specs, tables};
-use incrowd_audit::attack::{ATTACKS, Answer, Card, Epsilon, External, Finding, Published, Scene};
+use incrowd_audit::attack::{ATTACKS, Adversary, Answer, Card, Epsilon, External, Finding, Published};
 use incrowd_core::{ColumnSpec, Folded, Silent};
 use proptest::prelude::*;
 
@@ -21,9 +21,9 @@ pub(crate) fn table(names: &[&str], records: &[Record]) -> Folded {
     folded(names, &cells)
 }
 
-pub(crate) fn run(name: &str, scene: &Scene<'_>, threshold: Option<f64>) -> Answer {
+pub(crate) fn run(name: &str, adversary: &Adversary<'_>, threshold: Option<f64>) -> Answer {
     let card = Card::find(name).unwrap();
-    (card.run)(scene, card.threshold(threshold).unwrap(), &Silent).unwrap()
+    (card.run)(adversary, card.threshold(threshold).unwrap(), &Silent).unwrap()
 }
 
 fn private() -> impl Strategy<Value = Cells> {
@@ -123,21 +123,21 @@ proptest! {
         let release = table(&COLUMNS, &records);
         let everybody = table(&COLUMNS[..5], &people);
         let threshold = f64::from(t) / 4.0;
-        let mut scene = Scene::new(Published::new(&release, &specs), &missing);
+        let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
         let alone: Vec<f64> = records.iter().map(|r| 1.0 / group(&records, r).len() as f64).collect();
         let above = |risks: &[f64]| risks.iter().filter(|risk| **risk > threshold).count();
-        let prosecutor = &run("prosecutor", &scene, Some(threshold)).findings[0];
+        let prosecutor = &run("prosecutor", &adversary, Some(threshold)).findings[0];
         says(prosecutor, &alone, above(&alone))?;
-        says(&run("marketer", &scene, Some(threshold)).findings[0], &alone, above(&alone))?;
-        prop_assert!(run("journalist", &scene, None).findings.is_empty());
+        says(&run("marketer", &adversary, Some(threshold)).findings[0], &alone, above(&alone))?;
+        prop_assert!(run("journalist", &adversary, None).findings.is_empty());
 
-        scene.set_population(Some(&everybody));
+        adversary.set_population(Some(&everybody));
         let fits = |r: &Record| people.iter().filter(|p| admits_all(&r.0, &p.0)).count();
         let chance = |r: &Record| 1.0 / fits(r).max(group(&records, r).len()) as f64;
         let linked: Vec<f64> = records.iter().map(chance).collect();
-        let journalist = &run("journalist", &scene, Some(threshold)).findings[0];
+        let journalist = &run("journalist", &adversary, Some(threshold)).findings[0];
         says(journalist, &linked, above(&linked))?;
-        let marketer = &run("marketer", &scene, Some(threshold)).findings[0];
+        let marketer = &run("marketer", &adversary, Some(threshold)).findings[0];
         says(marketer, &linked, above(&linked))?;
         let expected: f64 = linked.iter().sum();
         prop_assert!((marketer.fact("expected_records").unwrap() - expected).abs() < 1e-9);
@@ -148,7 +148,7 @@ proptest! {
         let uncovered = people_of(&people, |p| !records.iter().any(|r| admits_all(&r.0, &p.0)));
         prop_assert_eq!(journalist.fact("uncovered"), Some(uncovered));
         // The risk of each record is also that of its group.
-        for (row, &group) in scene.release.groups.of_row.iter().enumerate() {
+        for (row, &group) in adversary.release.groups.of_row.iter().enumerate() {
             let cells: Vec<Option<&str>> = release.row(row).iter().zip(&release.columns)
                 .map(|(&code, c)| (code != 0).then(|| c.texts[code as usize].as_str())).collect();
             let same = |r: &&Record| r.0.iter().map(Option::as_deref).eq(cells[..4].iter().copied());
@@ -161,9 +161,9 @@ proptest! {
     fn homogeneity_is_that_of_all_pairs(records in published(), t in 1u32..5) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
-        let scene = Scene::new(Published::new(&release, &specs), &missing);
+        let adversary = Adversary::new(Published::new(&release, &specs), &missing);
         let threshold = f64::from(t) / 4.0;
-        let answer = run("homogeneity", &scene, Some(threshold));
+        let answer = run("homogeneity", &adversary, Some(threshold));
         prop_assert_eq!(answer.findings.len(), 2);
         for (column, finding) in answer.findings.iter().enumerate() {
             let most = |r: &Record| {
@@ -182,9 +182,9 @@ proptest! {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
         let everybody = table(&COLUMNS[..5], &people);
-        let mut scene = Scene::new(Published::new(&release, &specs), &missing);
-        scene.set_population(known.then_some(&everybody));
-        let finding = &run("skewness", &scene, Some(t as f64)).findings[0];
+        let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
+        adversary.set_population(known.then_some(&everybody));
+        let finding = &run("skewness", &adversary, Some(t as f64)).findings[0];
         let own: Vec<Option<String>> = records.iter().map(|r| r.1[0].clone()).collect();
         let theirs: Vec<Option<String>> = people.iter().map(|r| r.1[0].clone()).collect();
         let usable = known && own.iter().all(|value| theirs.contains(value));
@@ -219,10 +219,10 @@ proptest! {
     fn proximity_is_that_of_all_guesses(records in published(), width in 0i64..6, relative in any::<bool>()) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
-        let mut scene = Scene::new(Published::new(&release, &specs), &missing);
+        let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
         let epsilon = if relative { Epsilon::Relative(width as f64 / 10.0) } else { Epsilon::Absolute(width as f64 / 2.0) };
-        scene.epsilon.insert("income".to_owned(), epsilon);
-        let answer = run("proximity", &scene, Some(0.5));
+        adversary.epsilon.insert("income".to_owned(), epsilon);
+        let answer = run("proximity", &adversary, Some(0.5));
         prop_assert_eq!(answer.skipped.len(), 1, "disease is no number");
         let finding = &answer.findings[0];
         // The best guess may be moved until its interval begins at a value.
@@ -251,10 +251,10 @@ proptest! {
             (cells, Vec::new())
         }).collect();
         let external = table(&COLUMNS[..shared], &people);
-        let mut scene = Scene::new(Published::new(&release, &specs), &missing);
-        prop_assert!(run("equijoin", &scene, None).findings.is_empty());
-        scene.external = Some(External { table: &external, further: 3 });
-        let answer = run("equijoin", &scene, Some(0.5));
+        let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
+        prop_assert!(run("equijoin", &adversary, None).findings.is_empty());
+        adversary.external = Some(External { table: &external, further: 3 });
+        let answer = run("equijoin", &adversary, Some(0.5));
         let candidates = |p: &Record| -> Vec<&Record> {
             records.iter().filter(|r| admits_all(&r.0, &p.0)).collect()
         };
@@ -293,11 +293,11 @@ proptest! {
         let (specs, missing) = (specs(), missing());
         let (first, second) = (table(&COLUMNS, &one), table(&COLUMNS, &two));
         let targets = table(&COLUMNS[..5], &people);
-        let mut scene = Scene::new(Published::new(&first, &specs), &missing);
-        prop_assert!(run("intersection", &scene, None).findings.is_empty());
-        scene.set_population(Some(&targets));
-        scene.second = Some(Published::new(&second, &specs));
-        let answer = run("intersection", &scene, Some(1.0 / t as f64));
+        let mut adversary = Adversary::new(Published::new(&first, &specs), &missing);
+        prop_assert!(run("intersection", &adversary, None).findings.is_empty());
+        adversary.set_population(Some(&targets));
+        adversary.second = Some(Published::new(&second, &specs));
+        let answer = run("intersection", &adversary, Some(1.0 / t as f64));
         let finding = answer.findings.iter().find(|f| f.column.as_deref() == Some("disease")).unwrap();
         let (mut risks, mut at_risk, mut apart, mut alone) = (Vec::new(), 0, 0, 0);
         for person in &people {
@@ -326,10 +326,10 @@ proptest! {
         // The second release has fewer quasi-identifiers.
         let two: Vec<Record> = two.into_iter().map(|(quasi, private)| (quasi[..shared].to_vec(), private)).collect();
         let second = table(&[&COLUMNS[..shared], &COLUMNS[4..]].concat(), &two);
-        let mut scene = Scene::new(Published::new(&first, &specs), &missing);
+        let mut adversary = Adversary::new(Published::new(&first, &specs), &missing);
         let fewer: Vec<ColumnSpec> = specs[..shared].to_vec();
-        scene.second = Some(Published::new(&second, &fewer));
-        let answer = run("intersection", &scene, None);
+        adversary.second = Some(Published::new(&second, &fewer));
+        let answer = run("intersection", &adversary, None);
         let finding = answer.findings.iter().find(|f| f.column.as_deref() == Some("disease")).unwrap();
         let (mut risks, mut at_risk, mut apart, mut alone) = (Vec::new(), 0, 0, 0);
         let wide = |cells: &Cells| -> Cells {

@@ -11,8 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 
 fn fixture(name: &str) -> Json {
-    let path = format!("{}/tests/it/fixtures/rsupp_{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(incrowd_testing::fixture(&format!("rsupp_{name}.json"))).unwrap()
 }
 
 fn mechanism(way: Way, l: u64, complete_level: bool) -> Mechanism {

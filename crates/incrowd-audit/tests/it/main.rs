@@ -5,7 +5,7 @@ mod common;
 mod corruption;
 mod cover;
 mod eligibility;
-mod linked;
+mod linked_origin;
 mod plain;
 mod sensitive;
 mod twin;

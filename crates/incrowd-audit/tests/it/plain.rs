@@ -1,7 +1,7 @@
 //! Outliers: the figures of `wang2009` as a verifier and as an adversary see them, and the matching of a release with its
 //! original against trying every way.
 
-use incrowd_audit::attack::{Distinguished, MODES, Published, Scene, distinguish};
+use incrowd_audit::attack::{Adversary, Distinguished, MODES, Published, distinguish};
 use incrowd_audit::{Original, Verification, verify_beside};
 use incrowd_core::model::Promise;
 use incrowd_core::outlier::{Bits, Outliers, Scale, Settings};
@@ -34,7 +34,7 @@ fn fold(records: &Json) -> Folded {
 }
 
 fn figure_1() -> (Json, Dataset) {
-    let data = read(include_str!("fixtures/plain_fig1_microdata.json"))["data"].clone();
+    let data = read(incrowd_testing::fixture("plain_fig1_microdata.json"))["data"].clone();
     let specs = specs();
     let encoded = Dataset::encode(fold(&data), &specs.each_ref(), &[&SensitiveSpec::default()], "?").unwrap();
     (data, encoded)
@@ -59,7 +59,7 @@ fn verified(release: &Folded, data: &Dataset, promise: Promise) -> Verification 
 
 fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
     let specs = specs();
-    let scene = Scene::new(Published::new(release, &specs), &[]);
+    let adversary = Adversary::new(Published::new(release, &specs), &[]);
     let settings = Settings {
         p: 0.75,
         d: 0.6,
@@ -70,16 +70,16 @@ fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
         density: None,
     };
     let original = Original::read(release, data, &Silent).unwrap();
-    distinguish(&original, &scene, &settings, &Silent).unwrap()
+    distinguish(&original, &adversary, &settings, &Silent).unwrap()
 }
 
 #[test]
 fn figures_2a_2b_and_3_are_judged_and_attacked_as_the_definition_says() {
     let (_, data) = figure_1();
     for text in [
-        include_str!("fixtures/plain_fig2a_release.json"),
-        include_str!("fixtures/plain_fig2b_release.json"),
-        include_str!("fixtures/plain_fig3_release.json"),
+        incrowd_testing::fixture("plain_fig2a_release.json"),
+        incrowd_testing::fixture("plain_fig2b_release.json"),
+        incrowd_testing::fixture("plain_fig3_release.json"),
     ] {
         let vectors = read(text);
         let (expected, k) = (&vectors["expected"], vectors["config"]["k"].as_u64().unwrap());
@@ -116,7 +116,7 @@ fn figures_2a_2b_and_3_are_judged_and_attacked_as_the_definition_says() {
 #[test]
 fn a_release_that_is_none_of_the_original_fails() {
     let (_, data) = figure_1();
-    let vectors = read(include_str!("fixtures/plain_fig3_release.json"));
+    let vectors = read(incrowd_testing::fixture("plain_fig3_release.json"));
     let sound = vectors["release"].clone();
     for (row, column, cell, says) in [
         // Justin's income twice, and somebody's not at all.
@@ -138,7 +138,7 @@ fn a_release_that_is_none_of_the_original_fails() {
 
 #[test]
 fn without_the_original_it_says_what_could_be_checked() {
-    let vectors = read(include_str!("fixtures/plain_fig3_release.json"));
+    let vectors = read(incrowd_testing::fixture("plain_fig3_release.json"));
     let release = fold(&vectors["release"]);
     let texts = Dataset::of_release(release, 3, &[&SensitiveSpec::default()]).unwrap();
     let error: Error = verify_beside(&texts, &[promise(4, "paper")], None, None).unwrap_err();
@@ -149,7 +149,7 @@ fn without_the_original_it_says_what_could_be_checked() {
 #[test]
 fn a_cell_of_another_column_is_refused_without_naming_it() {
     let (_, data) = figure_1();
-    let mut vectors = read(include_str!("fixtures/plain_fig3_release.json"));
+    let mut vectors = read(incrowd_testing::fixture("plain_fig3_release.json"));
     vectors["release"][0]["Age"] = Json::from("S3CR3T");
     let error = Original::read(&fold(&vectors["release"]), &data, &Silent).unwrap_err();
     assert!(error.message().contains("column `Age`") && !error.message().contains("S3CR3T"));
@@ -217,9 +217,9 @@ proptest! {
             on: String::new(),
             density: None,
         };
-        let scene = Scene::new(Published::new(&release, &specs), &[]);
+        let adversary = Adversary::new(Published::new(&release, &specs), &[]);
         let original = Original::read(&release, &data, &Silent).unwrap();
-        let found = distinguish(&original, &scene, &settings(&[0, 1, 2]), &Silent).unwrap();
+        let found = distinguish(&original, &adversary, &settings(&[0, 1, 2]), &Silent).unwrap();
         let bad = |attributes: &[usize], row: usize| -> Bits {
             let outliers = Outliers::new(&data, &settings(attributes)).unwrap();
             let place: Vec<f64> =

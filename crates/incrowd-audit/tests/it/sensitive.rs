@@ -1,7 +1,7 @@
 //! p-sensitive, (p,α)- and (p⁺,α)-sensitive k-anonymity: the paper's own tables, then releases judged by an independent
 //! prototype.
 
-use incrowd_audit::attack::{Card, Published, Scene};
+use incrowd_audit::attack::{Adversary, Card, Published};
 use incrowd_audit::{Verification, verify};
 use incrowd_core::model::Promise;
 use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Publish, SensitiveSpec, Silent, Value};
@@ -93,8 +93,8 @@ fn attacks(name: &str, case: &Json, list: &Json) {
     let cells = rows.iter().map(|row| row.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(&names, cells, false);
     let specs = vec![ColumnSpec::default(); width - 1];
-    let mut scene = Scene::new(Published::new(&folded, &specs), &[]);
-    scene.categories = vec![Some(categories(list))];
+    let mut adversary = Adversary::new(Published::new(&folded, &specs), &[]);
+    adversary.categories = vec![Some(categories(list))];
     let own = if case["sa"].is_object() { &case["sa"] } else { case };
     for (attack, fact, key) in [
         ("homogeneity", "groups", "homogeneous_groups"),
@@ -105,7 +105,7 @@ fn attacks(name: &str, case: &Json, list: &Json) {
         ("confidence", "category", "max_category_confidence"),
     ] {
         let card = Card::find(attack).unwrap();
-        let answer = (card.run)(&scene, card.threshold(None).unwrap(), &Silent).unwrap();
+        let answer = (card.run)(&adversary, card.threshold(None).unwrap(), &Silent).unwrap();
         let found = answer.findings[0].fact(fact).unwrap();
         assert!((found - own[key].as_f64().unwrap()).abs() < 1e-12, "{name}: {key} is {found}");
     }
@@ -113,7 +113,7 @@ fn attacks(name: &str, case: &Json, list: &Json) {
 
 #[test]
 fn the_papers_tables_2_5_6_7_and_8() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_tables.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_tables.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 10);
     for case in cases {
@@ -124,7 +124,7 @@ fn the_papers_tables_2_5_6_7_and_8() {
 
 #[test]
 fn random_releases_agree_with_the_prototype() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_checker_random.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_checker_random.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 36);
     for (i, case) in cases.iter().enumerate() {
@@ -135,7 +135,7 @@ fn random_releases_agree_with_the_prototype() {
 
 #[test]
 fn weights_are_ordinal() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_weights.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_weights.json")).unwrap();
     for entry in vectors["weights"].as_array().unwrap() {
         let m = entry["categories"].as_u64().unwrap();
         let list: Vec<Vec<String>> = (0..m).map(|i| vec![format!("v{i}")]).collect();
@@ -217,10 +217,10 @@ proptest! {
         let ages: Vec<String> = people.iter().map(u32::to_string).collect();
         let table = Folded::from_records(&["age"], ages.iter().map(|age| vec![Some(age.as_str())]), false);
         let specs = [ColumnSpec { kind: Some(incrowd_core::Kind::Numeric), ..ColumnSpec::default() }];
-        let mut scene = Scene::new(Published::new(&published, &specs), &[]);
-        scene.set_population(Some(&table));
+        let mut adversary = Adversary::new(Published::new(&published, &specs), &[]);
+        adversary.set_population(Some(&table));
         let card = Card::find("overlap").unwrap();
-        let answer = (card.run)(&scene, 1.0, &Silent).unwrap();
+        let answer = (card.run)(&adversary, 1.0, &Silent).unwrap();
         let finding = &answer.findings[0];
         let (mut worst, mut sum, mut at_risk, mut fit, mut several) = (0.0_f64, 0.0, 0, 0, 0);
         for &age in &people {

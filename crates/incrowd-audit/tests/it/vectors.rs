@@ -57,7 +57,7 @@ fn metric(name: &str, tally: &Tally) -> f64 {
 
 #[test]
 fn verdicts_penalties_and_discernibility_of_the_checker_vectors() {
-    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_checker.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_checker.json")).unwrap();
     let domains = domains(&vectors);
     let (mut kept, mut broken) = (0, 0);
     for (i, case) in vectors["cases"].as_array().unwrap().iter().enumerate() {
@@ -80,7 +80,7 @@ fn verdicts_penalties_and_discernibility_of_the_checker_vectors() {
 
 #[test]
 fn the_penalty_of_every_cell_of_the_ncp_vectors() {
-    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_ncp.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_ncp.json")).unwrap();
     let domains = domains(&vectors);
     let mut weighted = 0.0;
     let cases = vectors["cases"].as_array().unwrap();
@@ -103,7 +103,7 @@ fn the_penalty_of_every_cell_of_the_ncp_vectors() {
 
 #[test]
 fn a_cell_that_no_value_has_is_refused_without_being_shown() {
-    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_ncp.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_ncp.json")).unwrap();
     let domains = domains(&vectors);
     for cells in [["30", "Atlantis", "F"], ["[40, 20]", "USA", "F"], ["30", "USA", "{F, M}"]] {
         let record: Vec<_> = cells.iter().map(|c| Some((*c).to_owned())).collect();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::attack::{missing, run};
 use crate::common::{Cells, folded};
-use incrowd_audit::attack::{Epsilon, External, Finding, Published, Scene};
+use incrowd_audit::attack::{Adversary, Epsilon, External, Finding, Published};
 use incrowd_core::{ColumnSpec, Folded};
 
 fn rows(lines: &str) -> Vec<Cells> {
@@ -21,10 +21,10 @@ static SPECS: LazyLock<Vec<ColumnSpec>> = LazyLock::new(|| vec![ColumnSpec::defa
 static MISSING: LazyLock<Vec<String>> = LazyLock::new(missing);
 
 /// The findings of one attack on a release with two quasi-identifiers.
-fn attack<'a>(name: &str, release: &'a Folded, set: impl Fn(&mut Scene<'a>)) -> Vec<Finding> {
-    let mut scene = Scene::new(Published::new(release, &SPECS), &MISSING);
-    set(&mut scene);
-    run(name, &scene, None).findings
+fn attack<'a>(name: &str, release: &'a Folded, set: impl Fn(&mut Adversary<'a>)) -> Vec<Finding> {
+    let mut adversary = Adversary::new(Published::new(release, &SPECS), &MISSING);
+    set(&mut adversary);
+    run(name, &adversary, None).findings
 }
 
 const CONDITIONS: [&str; 3] = ["zip", "age", "condition"];
@@ -69,8 +69,8 @@ const SALARIES: &str = "
 #[test]
 fn the_three_diverse_salaries_of_li2007() {
     let release = table(&["zip", "age", "salary"], SALARIES);
-    let near = |scene: &mut Scene<'_>| {
-        scene.epsilon.insert("salary".into(), Epsilon::Absolute(1.0));
+    let near = |adversary: &mut Adversary<'_>| {
+        adversary.epsilon.insert("salary".into(), Epsilon::Absolute(1.0));
     };
     // All salaries differ, and yet Bob, who is in his twenties, earns between 3 and 5 thousand.
     assert_eq!(attack("homogeneity", &release, |_| {})[0].fact("certain"), Some(0.0));
@@ -98,21 +98,22 @@ fn alice_of_ganta2008_visited_two_hospitals() {
     let first = table(&CONDITIONS, &INPATIENTS.replacen("Heart Disease", "AIDS", 1));
     let second = table(&CONDITIONS, HOSPITAL);
     let alice = table(&["age"], "28");
-    let found = &attack("intersection", &first, |scene| {
-        scene.second = Some(Published::new(&second, &SPECS));
-        scene.external = Some(External { table: &alice, further: 1 });
+    let found = &attack("intersection", &first, |adversary| {
+        adversary.second = Some(Published::new(&second, &SPECS));
+        adversary.external = Some(External { table: &alice, further: 1 });
     })[0];
     // Three values here and four there have one in common, which neither release tells.
     assert_eq!((found.at_risk, found.of, found.worst), (1, 1, 1.0));
     let safe = table(&CONDITIONS, &HOSPITAL.replace("Flu", "Viral Infection"));
-    let found = &attack("intersection", &first, |scene| {
-        scene.second = Some(Published::new(&safe, &SPECS));
-        scene.external = Some(External { table: &alice, further: 1 });
+    let found = &attack("intersection", &first, |adversary| {
+        adversary.second = Some(Published::new(&safe, &SPECS));
+        adversary.external = Some(External { table: &alice, further: 1 });
     })[0];
     assert_eq!((found.at_risk, found.of, found.worst), (0, 1, 0.5));
     // Without her data the same pair of groups is the worst case.
     let found =
-        &attack("intersection", &first, |scene| scene.second = Some(Published::new(&second, &SPECS)))[0];
+        &attack("intersection", &first, |adversary| adversary.second = Some(Published::new(&second, &SPECS)))
+            [0];
     assert_eq!((found.worst, found.by_group[0]), (1.0, 1.0));
     assert!(found.at_risk >= 1);
 }
@@ -146,10 +147,10 @@ fn a_planted_victim_is_found_in_the_weak_release_only() {
     let (town, voters) = (table(&NAMES[..2], TOWN), table(&NAMES[..2], "81 | f"));
     let (weakly, strongly) = (table(&NAMES, WEAK), table(&NAMES, STRONG));
     let worst = |name: &str, release, column: Option<&str>| {
-        let findings = attack(name, release, |scene| {
-            scene.set_population(Some(&town));
-            scene.external = Some(External { table: &voters, further: 2 });
-            scene.epsilon.insert("income".into(), Epsilon::Absolute(4.0));
+        let findings = attack(name, release, |adversary| {
+            adversary.set_population(Some(&town));
+            adversary.external = Some(External { table: &voters, further: 2 });
+            adversary.epsilon.insert("income".into(), Epsilon::Absolute(4.0));
         });
         findings.into_iter().find(|f| f.column.as_deref() == column).unwrap()
     };

@@ -98,7 +98,7 @@ fn print_outliers(found: &OutlierProfile) {
     say!(
         " at least {} would have to be left out of a plain release{}",
         thousands(forced.removals()),
-        if forced.settled { "" } else { " (a bound: not every outlier was settled)" }
+        if forced.all_decided { "" } else { " (a bound: not every outlier was settled)" }
     );
 }
 

@@ -57,7 +57,7 @@ const CASES: [(&str, &str, i32, &[&str]); 9] = [
 
 #[test]
 fn the_cases_of_psens_errors() {
-    let vectors: Value = serde_json::from_str(include_str!("../fixtures/psens_errors.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("psens_errors.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), CASES.len());
     for case in cases {

@@ -1,5 +1,7 @@
 //! `incrowd explain`: everything that has a name is explained.
 
+use std::path::Path;
+
 use crate::room::Room;
 
 #[test]
@@ -25,6 +27,24 @@ fn everything_listed_is_explained() {
         assert!(!paper.is_empty() && !entry["about"].as_str().unwrap().is_empty());
         done.prints(&[&format!("{name} ({kind})"), &format!("Paper: {paper}")]);
         assert_eq!(room.does(&format!("explain {name} --json")).json(), *entry);
+    }
+}
+
+#[test]
+fn everything_listed_has_its_paper_and_every_model_its_page() {
+    let page = |name: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name))
+    };
+    let (papers, models) = (page("papers.md").unwrap(), page("models.md").unwrap());
+    let list = Room::new().does("explain --json").json();
+    for entry in list.as_array().unwrap() {
+        let name = entry["name"].as_str().unwrap();
+        for key in entry["paper"].as_str().unwrap().split([',', ' ']).filter(|key| !key.is_empty()) {
+            assert!(papers.contains(&format!("### `{key}`")), "{name}: add `{key}` to docs/papers.md");
+        }
+        if entry["kind"] == "model" {
+            assert!(models.contains(&format!("`{name}`")), "add `{name}` to the table in docs/models.md");
+        }
     }
 }
 

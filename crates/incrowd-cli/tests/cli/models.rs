@@ -80,7 +80,13 @@ fn apart(kept: &str) -> (&'static str, &'static str) {
 #[test]
 fn every_release_is_verified_from_its_manifest_and_fails_a_stronger_promise() {
     for card in incrowd::model::MODELS {
-        assert!(KEPT.iter().any(|(kept, ..)| kept.split(':').next() == Some(card.name)), "{}", card.name);
+        let named = KEPT.iter().any(|(kept, ..)| kept.split(':').next() == Some(card.name));
+        assert!(
+            named,
+            "`{}`: add a promise, a stronger one and its flags to `KEPT` of {}",
+            card.name,
+            file!()
+        );
     }
     for (kept, stronger, beside) in KEPT {
         let room = room();

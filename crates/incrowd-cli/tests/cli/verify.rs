@@ -187,7 +187,9 @@ fn the_manifest_the_job_names_is_asked() {
     room.write("r.csv", room.text("r.csv") + &room.records("r.csv").join("\n"));
     room.run("verify r.csv --job job.toml").exits(1).prints(&["digest   DIFFERS from the manifest"]);
     room.write("of-r.json", "{");
-    room.refuses("verify r.csv --job job.toml").exits(2).says(&["the manifest `of-r.json`: it is not a manifest of incrowd"]);
+    room.refuses("verify r.csv --job job.toml")
+        .exits(2)
+        .says(&["the manifest `of-r.json`: it is not a manifest of incrowd"]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub enum Domain {
 
 /// How an interval of leaves can be divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Division {
+pub enum SplitRule {
     /// It is a single leaf, or a cell that is not divided any further.
     Whole,
     /// Between any two leaves.
@@ -159,21 +159,21 @@ impl Domain {
     }
 
     /// How the interval can be divided.
-    pub fn division(&self, lo: Code, hi: Code) -> Division {
+    pub fn split_rule(&self, lo: Code, hi: Code) -> SplitRule {
         if lo == hi {
-            return Division::Whole;
+            return SplitRule::Whole;
         }
         match self {
-            Domain::Numbers(line) => line.division(lo, hi),
+            Domain::Numbers(line) => line.split_rule(lo, hi),
             Domain::Taxonomy(taxonomy) => {
                 let children = taxonomy.children(taxonomy.common(lo, hi));
                 if children.is_empty() {
-                    return Division::Whole;
+                    return SplitRule::Whole;
                 }
-                Division::Into(children.iter().map(|&child| taxonomy.span(child)).collect())
+                SplitRule::Into(children.iter().map(|&child| taxonomy.span(child)).collect())
             }
-            Domain::Labels(line) if line.labels() == Labels::Set => Division::Anywhere,
-            Domain::Labels(_) => Division::Into((lo.0..=hi.0).map(|c| (Code(c), Code(c))).collect()),
+            Domain::Labels(line) if line.labels() == Labels::Set => SplitRule::Anywhere,
+            Domain::Labels(_) => SplitRule::Into((lo.0..=hi.0).map(|c| (Code(c), Code(c))).collect()),
         }
     }
 

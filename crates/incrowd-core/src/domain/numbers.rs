@@ -1,6 +1,6 @@
 //! Numbers and dates in order.
 
-use super::{Division, Misfit};
+use super::{Misfit, SplitRule};
 use crate::error::Error;
 use crate::folded::FoldedColumn;
 use crate::hierarchy::Taxonomy;
@@ -166,11 +166,11 @@ impl NumberLine {
     }
 
     /// Missing and present values have no order between them, so they part before anything else is divided.
-    pub(super) fn division(&self, lo: Code, hi: Code) -> Division {
+    pub(super) fn split_rule(&self, lo: Code, hi: Code) -> SplitRule {
         if self.is_missing(hi) {
-            Division::Into(vec![(lo, Code(hi.0 - 1)), (hi, hi)])
+            SplitRule::Into(vec![(lo, Code(hi.0 - 1)), (hi, hi)])
         } else {
-            Division::Anywhere
+            SplitRule::Anywhere
         }
     }
 
@@ -251,8 +251,8 @@ mod tests {
         assert_eq!(line.label(Code(2), Code(2)), "?");
         assert_eq!((line.ncp(Code(0), Code(2)), line.ncp(Code(2), Code(2))), (1.0, 0.0));
         assert_eq!(
-            line.division(Code(0), Code(2)),
-            Division::Into(vec![(Code(0), Code(1)), (Code(2), Code(2))])
+            line.split_rule(Code(0), Code(2)),
+            SplitRule::Into(vec![(Code(0), Code(1)), (Code(2), Code(2))])
         );
     }
 

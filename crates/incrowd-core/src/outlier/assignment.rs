@@ -73,7 +73,7 @@ impl Outliers {
     fn outlying_points(&self) -> Vec<bool> {
         let mut flags = vec![false; self.tree.points()];
         for (row, standing) in self.standings().iter().enumerate() {
-            flags[self.point[row] as usize] |= *standing != Standing::Crowd && self.weights[row] > 0;
+            flags[self.point[row] as usize] |= *standing != Standing::Ordinary && self.weights[row] > 0;
         }
         flags
     }

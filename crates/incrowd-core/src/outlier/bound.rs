@@ -13,7 +13,7 @@ use crate::index::Code;
 use crate::partition::Span;
 use crate::region::Extent;
 
-/// So many boxes are looked at; outliers not settled by then count as if they could be kept.
+/// So many boxes are looked at; outliers not decided by then count as if they could be kept.
 const BUDGET: u64 = 400_000;
 /// So much work is done on what is not known of them yet: points for each look.
 const WORK: u64 = 40_000_000;
@@ -25,8 +25,8 @@ pub struct Forced {
     pub outliers: Counts,
     /// How many local outliers may fit into a plain group.
     pub may_fit: u64,
-    /// Whether every local outlier was settled.
-    pub settled: bool,
+    /// Whether every local outlier was decided.
+    pub all_decided: bool,
 }
 
 impl Forced {
@@ -41,13 +41,13 @@ impl Forced {
     /// one of them stands out, and who must leave for one of them must leave. Where corners are not asked, only global outliers
     /// are known to be lost. `None` if there is no structure.
     pub fn of(all: &[(&Outliers, bool)], data: &Dataset) -> Option<Forced> {
-        let (mut out, mut settled) = (vec![false; data.rows()], true);
+        let (mut out, mut all_decided) = (vec![false; data.rows()], true);
         for (outliers, corners) in all {
             if *corners {
-                settled &= outliers.rule_out(data, &mut out);
+                all_decided &= outliers.rule_out(data, &mut out);
             }
         }
-        let mut forced = Forced { outliers: Counts::default(), may_fit: 0, settled };
+        let mut forced = Forced { outliers: Counts::default(), may_fit: 0, all_decided };
         for (row, out) in out.iter().enumerate() {
             let stands = |standing| all.iter().any(|(outliers, _)| outliers.standing(row) == standing);
             let weight = data.weight(row);
@@ -65,7 +65,7 @@ impl Forced {
 impl Outliers {
     /// The bound for the table this was made from, by this structure alone.
     pub fn forced(&self, data: &Dataset) -> Forced {
-        let nothing = Forced { outliers: Counts::default(), may_fit: 0, settled: true };
+        let nothing = Forced { outliers: Counts::default(), may_fit: 0, all_decided: true };
         Forced::of(&[(self, true)], data).unwrap_or(nothing)
     }
 
@@ -74,7 +74,7 @@ impl Outliers {
         let mut rows: Vec<u32> =
             (0..data.rows() as u32).filter(|&row| self.standing(row as usize) == Standing::Local).collect();
         rows.sort_unstable_by_key(|&row| (self.point[row as usize], row));
-        let (mut budget, mut settled) = (BUDGET, true);
+        let (mut budget, mut all_decided) = (BUDGET, true);
         let looks = self.looked() + (WORK / self.points().max(1) as u64).max(200);
         for alike in rows.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
             let ranks = alike.iter().map(|&row| self.row_rank[row as usize]);
@@ -90,14 +90,14 @@ impl Outliers {
                 .collect();
             let fits = self.fits(&sides, &asked, &mut budget, looks);
             if budget == 0 {
-                settled = false;
+                all_decided = false;
                 break;
             }
             for &row in alike.iter().filter(|&&row| !fits.get(self.row_rank[row as usize])) {
                 out[row as usize] = true;
             }
         }
-        settled
+        all_decided
     }
 
     /// Which of the asked values some box of these sides could hide; `looks` is how many there may have been in the end.

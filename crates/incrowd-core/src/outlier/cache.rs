@@ -1,8 +1,8 @@
 //! What was found out about boxes and corners, kept.
 //!
 //! A question about a box seldom needs to know of every value whether it is good: that one of a group's values is, is often
-//! plain from afar. So an answer is looked for only until the question is settled, and what was learned on the way is kept. A
-//! question that it does not settle is looked at a second time, then for all values.
+//! plain from afar. So an answer is looked for only until the question is decided, and what was learned on the way is kept. A
+//! question that it does not decide is looked at a second time, then for all values.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ pub(super) enum Asked<'a> {
 
 impl Asked<'_> {
     /// Whether bounds of the good values answer the question.
-    pub(super) fn settled(self, good: &Good) -> bool {
+    pub(super) fn is_decided_by(self, good: &Good) -> bool {
         match self {
             Asked::All => good.all == good.some,
             Asked::Any(values) => good.all.meets(values) || !good.some.meets(values),
@@ -66,14 +66,14 @@ pub(super) fn key(ends: &Ends) -> Box<[u64]> {
 }
 
 impl Cache {
-    /// Bounds of the good values that settle a question about one point; about the corners of a box they may not.
+    /// Bounds of the good values that decide a question about one point; about the corners of a box they may not.
     pub(super) fn ask(&self, outliers: &Outliers, ends: &Ends, asked: Asked<'_>) -> Arc<Good> {
         let key = key(ends);
         let mut known = None;
         if let Ok(kept) = self.kept.lock()
             && let Some(entry) = kept.good.get(&key)
         {
-            if entry.last || asked.settled(&entry.good) {
+            if entry.last || asked.is_decided_by(&entry.good) {
                 return entry.good.clone();
             }
             known = Some(entry.good.clone());

@@ -4,9 +4,9 @@
 //! tuples make a matrix. A group is plain if no value is bad at every corner (no bad row) and no corner is bad with every
 //! value (no bad column). A corner that is bad with every value of the table is *dead*.
 //!
-//! Corners are not enumerated blindly. A box is looked at as a whole first: a value that is good at all its corners settles
-//! all its columns, and values that are good at none leave a bad one. Only what is not settled is halved, on the widest side,
-//! until a few corners are left, which boxes share. Rows come last, since most are settled by what was learned about columns.
+//! Corners are not enumerated blindly. A box is looked at as a whole first: a value that is good at all its corners decides
+//! all its columns, and values that are good at none leave a bad one. Only what is not decided is halved, on the widest side,
+//! until a few corners are left, which boxes share. Rows come last, since most are decided by what was learned about columns.
 
 use super::Outliers;
 use super::cache::{Asked, Ends};

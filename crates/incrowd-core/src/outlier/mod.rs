@@ -68,7 +68,7 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// No outlier.
-    Crowd,
+    Ordinary,
     /// An outlier by several attributes together.
     Local,
     /// An outlier by its sensitive value alone: no box can hide it.
@@ -276,7 +276,7 @@ impl Outliers {
     }
 
     fn all_standings(&self) -> Vec<Standing> {
-        let mut standing = vec![Standing::Crowd; self.weights.len()];
+        let mut standing = vec![Standing::Ordinary; self.weights.len()];
         let mut by_point: Vec<u32> = (0..self.weights.len() as u32).collect();
         by_point.sort_unstable_by_key(|&row| (self.point[row as usize], row));
         for rows in by_point.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
@@ -290,7 +290,7 @@ impl Outliers {
                 standing[row as usize] = match () {
                     () if self.global[rank as usize] => Standing::Global,
                     () if !good.get(rank) => Standing::Local,
-                    () => Standing::Crowd,
+                    () => Standing::Ordinary,
                 };
             }
         }
@@ -304,7 +304,7 @@ impl Outliers {
             match standing {
                 Standing::Global => counts.global += weight,
                 Standing::Local => counts.local += weight,
-                Standing::Crowd => {}
+                Standing::Ordinary => {}
             }
         }
         counts

@@ -175,7 +175,7 @@ impl<'a> Sums<'a> {
 }
 
 impl Outliers {
-    /// Bounds of the good values of the corners of a box, its ends scaled; only of those of `few`, if that is given. They settle
+    /// Bounds of the good values of the corners of a box, its ends scaled; only of those of `few`, if that is given. They decide
     /// what is asked if the box is a point.
     pub(super) fn look(&self, ends: &Ends, few: Option<&[u32]>, asked: Asked<'_>) -> Good {
         let few = few.filter(|few| few.len() <= FEW);
@@ -225,7 +225,7 @@ impl Outliers {
                 break;
             }
             let total = (least.totals(&least_open), most.totals(&most_open));
-            if settles(asked, few, total, enough) || !point && opened > OPENED {
+            if decides(asked, few, total, enough) || !point && opened > OPENED {
                 break;
             }
         }
@@ -261,8 +261,8 @@ impl Outliers {
     }
 }
 
-/// Whether the records surely and perhaps near each value settle what is asked.
-fn settles(
+/// Whether the records surely and perhaps near each value decide what is asked.
+fn decides(
     asked: Asked<'_>,
     few: Option<&[u32]>,
     (least, most): (impl Iterator<Item = i64>, impl Iterator<Item = i64>),

@@ -22,7 +22,7 @@ fn close(have: f64, want: &Value) -> bool {
 
 #[test]
 fn both_readings_of_the_mean_difference_and_the_bounds_of_outliers() {
-    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_mean_difference.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_mean_difference.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     for (i, case) in cases.iter().enumerate() {
         let sample = sample(&numbers(&case["values"]));
@@ -52,7 +52,7 @@ fn level(tree: &Taxonomy, depth: usize) -> Vec<(f64, f64)> {
 
 #[test]
 fn every_level_of_the_tree_vectors() {
-    let vectors: Value = serde_json::from_str(include_str!("fixtures/mdr_tree.json")).unwrap();
+    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_tree.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     for (i, case) in cases.iter().enumerate() {
         let real = case["options"]["round"] == "none";

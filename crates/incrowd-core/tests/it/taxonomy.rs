@@ -5,7 +5,7 @@ use incrowd_core::{Code, Taxonomy};
 use serde_json::Value;
 
 fn vectors() -> Value {
-    serde_json::from_str(include_str!("fixtures/plain_taxonomy.json")).unwrap()
+    serde_json::from_str(incrowd_testing::fixture("plain_taxonomy.json")).unwrap()
 }
 
 fn words(list: &Value) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep their type.
 
+mod typed;
+
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +17,7 @@ use parquet::file::properties::WriterProperties;
 use super::{Bytes, Rows};
 
 pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
-    let field = |(name, data_type): &(String, DataType)| {
-        // Values come as text; a type that cannot be made of text stays text.
-        let castable = arrow_cast::can_cast_types(&DataType::Utf8, data_type);
-        Field::new(name, if castable { data_type.clone() } else { DataType::Utf8 }, true)
-    };
+    let field = |(name, data_type): &(String, DataType)| Field::new(name, typed::published(data_type), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
@@ -37,29 +35,10 @@ pub(super) fn render<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatc
                 None => builder.append_null(),
             }
         }
-        let text: ArrayRef = Arc::new(builder.finish());
-        let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
-        columns.push(if *field.data_type() == DataType::Utf8 {
-            text
-        } else {
-            let cast = |array: &ArrayRef, to: &DataType| {
-                arrow_cast::cast_with_options(array, to, &strict).map_err(|_| {
-                    Error::bug(format!(
-                        "column `{}` cannot be written as {}",
-                        field.name(),
-                        field.data_type()
-                    ))
-                })
-            };
-            match field.data_type() {
-                // Moments come in universal time; the zone is only how they are shown.
-                DataType::Timestamp(unit, Some(_)) => {
-                    let universal = cast(&text, &DataType::Timestamp(*unit, Some("+00:00".into())))?;
-                    cast(&universal, field.data_type())?
-                }
-                other => cast(&text, other)?,
-            }
-        });
+        let column = typed::typed(&builder.finish(), field.data_type()).ok_or_else(|| {
+            Error::bug(format!("column `{}` cannot be written as {}", field.name(), field.data_type()))
+        })?;
+        columns.push(column);
     }
     RecordBatch::try_new(schema.clone(), columns)
         .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))

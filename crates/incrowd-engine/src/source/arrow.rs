@@ -1,12 +1,14 @@
 //! Reading Parquet and Arrow IPC files, one row group or record batch at a time. Every value passes as text, as a reader of
 //! the file would print it, so that what follows is the same for all formats.
 
+mod text;
+
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -160,13 +162,13 @@ pub(super) fn section<'a>(
         let batch = batch?;
         let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
         let columns: Result<Vec<StringArray>> =
-            positions.iter().map(|p| text(&owned, &batch, slot(p))).collect();
+            positions.iter().map(|p| column(&owned, &batch, slot(p))).collect();
         Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
     }))
 }
 
 /// A column as text.
-fn text(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray> {
+fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray> {
     let array: &ArrayRef = batch.column(position);
     let name = batch.schema().field(position).name().clone();
     let unsupported = || {
@@ -177,16 +179,5 @@ fn text(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray
         ))
         .help("incrowd reads text, numbers, booleans, dates and times; leave the column out or convert it")
     };
-    let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
-    // A moment in a named time zone is shown in universal time, which needs no list of zones.
-    let universal = match array.data_type() {
-        DataType::Timestamp(unit, Some(_)) => {
-            let zone = DataType::Timestamp(*unit, Some("+00:00".into()));
-            &arrow_cast::cast_with_options(array, &zone, &strict).map_err(|_| unsupported())?
-        }
-        _ => array,
-    };
-    let cast =
-        arrow_cast::cast_with_options(universal, &DataType::Utf8, &strict).map_err(|_| unsupported())?;
-    cast.as_any().downcast_ref::<StringArray>().cloned().ok_or_else(unsupported)
+    text::text(array).ok_or_else(unsupported)
 }

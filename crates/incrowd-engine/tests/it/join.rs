@@ -68,7 +68,7 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
 
 #[test]
 fn the_join_follows_every_rule() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/kja_join.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("kja_join.json")).unwrap();
     let (mut joins, mut errors) = (0, 0);
     for case in vectors["cases"].as_array().unwrap() {
         let (name, expect) = (case["name"].as_str().unwrap(), &case["expect"]);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::climb::Judge;
-use super::stairs::Stair;
+use super::climb::ModelCheck;
+use super::levels::PricedLevels;
 
 /// A row without company in a part has none in the whole.
 pub(super) const ALONE: u32 = u32::MAX;
@@ -41,22 +41,22 @@ pub(super) struct Part {
 /// All columns, in blocks.
 #[derive(Debug)]
 pub(super) struct Blocks<'a> {
-    stairs: &'a [Stair],
+    column_levels: &'a [PricedLevels],
     blocks: Vec<Block>,
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(stairs: &'a [Stair], rows: usize) -> Blocks<'a> {
+    pub(super) fn new(column_levels: &'a [PricedLevels], rows: usize) -> Blocks<'a> {
         let divided = |count: usize| -> Vec<Block> {
             // As even as can be by the number of combinations.
-            let levels: Vec<f64> = stairs.iter().map(|s| (s.terms.len() as f64).ln()).collect();
+            let levels: Vec<f64> = column_levels.iter().map(|s| (s.terms.len() as f64).ln()).collect();
             let share = levels.iter().sum::<f64>() / count as f64;
             let (mut blocks, mut start, mut sum): (Vec<Block>, usize, f64) = Default::default();
             for (column, ln) in levels.iter().enumerate() {
                 sum += ln;
-                if sum >= share * (blocks.len() + 1) as f64 - 1e-9 || column + 1 == stairs.len() {
+                if sum >= share * (blocks.len() + 1) as f64 - 1e-9 || column + 1 == column_levels.len() {
                     let columns = start..column + 1;
-                    let parts = stairs[columns.clone()].iter().map(|s| s.terms.len()).product();
+                    let parts = column_levels[columns.clone()].iter().map(|s| s.terms.len()).product();
                     blocks.push(Block { columns, parts: (0..parts).map(|_| None).collect() });
                     start = column + 1;
                 }
@@ -65,25 +65,28 @@ impl<'a> Blocks<'a> {
         };
         let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 8;
         let mut blocks = divided(2);
-        for count in 3..=stairs.len() {
+        for count in 3..=column_levels.len() {
             if bytes(&blocks) <= MOST_BYTES {
                 break;
             }
             blocks = divided(count);
         }
-        Blocks { stairs, blocks }
+        Blocks { column_levels, blocks }
     }
 
     /// Which part of each block a combination of levels consists of.
     fn parts_of(&self, node: &[u8]) -> Vec<usize> {
         let part = |block: &Block| {
-            block.columns.clone().fold(0, |part, c| part * self.stairs[c].terms.len() + usize::from(node[c]))
+            block
+                .columns
+                .clone()
+                .fold(0, |part, c| part * self.column_levels[c].terms.len() + usize::from(node[c]))
         };
         self.blocks.iter().map(part).collect()
     }
 
     /// Makes sure that the parts of these combinations are there and not stale.
-    pub(super) fn prepare(&mut self, judge: &Judge<'_>, nodes: &[Vec<u8>], rest: &[u32]) {
+    pub(super) fn prepare(&mut self, check: &ModelCheck<'_>, nodes: &[Vec<u8>], rest: &[u32]) {
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         for node in nodes {
             for (block, part) in self.parts_of(node).into_iter().enumerate() {
@@ -96,28 +99,28 @@ impl<'a> Blocks<'a> {
         wanted.sort_unstable();
         wanted.dedup();
         let made: Vec<Part> =
-            wanted.par_iter().map(|&(block, part)| self.count(judge, block, part, rest)).collect();
+            wanted.par_iter().map(|&(block, part)| self.count(check, block, part, rest)).collect();
         for ((block, part), made) in wanted.into_iter().zip(made) {
             self.blocks[block].parts[part] = Some(made);
         }
     }
 
-    fn count(&self, judge: &Judge<'_>, block: usize, part: usize, rest: &[u32]) -> Part {
+    fn count(&self, check: &ModelCheck<'_>, block: usize, part: usize, rest: &[u32]) -> Part {
         let columns = self.blocks[block].columns.clone();
         let mut level = part;
         let mut terms: Vec<&[u64]> = Vec::with_capacity(columns.len());
         for column in columns.clone().rev() {
-            let levels = &self.stairs[column].terms;
+            let levels = &self.column_levels[column].terms;
             terms.push(&levels[level % levels.len()]);
             level /= levels.len();
         }
         terms.reverse();
         let key = |row: u32| {
-            let codes = &judge.data.quasi_codes(row as usize)[columns.clone()];
+            let codes = &check.data.quasi_codes(row as usize)[columns.clone()];
             codes.iter().zip(&terms).fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
         };
         let mut known: HashMap<u64, u32, Mixed> = HashMap::default();
-        let mut classes = vec![ALONE; judge.data.rows()];
+        let mut classes = vec![ALONE; check.data.rows()];
         let mut records: Vec<u64> = Vec::new();
         for &row in rest {
             let next = records.len() as u32;
@@ -125,14 +128,14 @@ impl<'a> Blocks<'a> {
             if class == next {
                 records.push(0);
             }
-            records[class as usize] += judge.data.weight(row as usize);
+            records[class as usize] += check.data.weight(row as usize);
             classes[row as usize] = class;
         }
         let mut count = 0;
         let renamed: Vec<u32> = records
             .iter()
             .map(|&records| {
-                let large = records >= judge.least;
+                let large = records >= check.least;
                 count += u32::from(large);
                 if large { count - 1 } else { ALONE }
             })

@@ -1,4 +1,4 @@
-//! What no grouping can go below.
+//! A lower bound of the loss: no release by whatever algorithm can have less.
 //!
 //! Whoever is published with certain cells shares them with all records of the group, so at least as many records as a group
 //! needs must lie under those cells in the whole table. The cheapest cells of which that is true are the least a record can cost,
@@ -13,30 +13,30 @@ use rayon::prelude::*;
 
 use super::Metric;
 use super::blocks::Blocks;
-use super::census::Census;
-use super::climb::Judge;
-use super::stairs::{self, Stair};
+use super::candidates::ClassCounter;
+use super::climb::ModelCheck;
+use super::levels::{self, PricedLevels};
 
 /// So many combinations are looked at side by side.
 const SIDE_BY_SIDE: usize = 64;
 
 /// The least mean price of a cell, or nothing if there are too many combinations of levels to tell.
-pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
-    let data = judge.data;
-    let all: Vec<Stair> = (0..data.quasi().len()).map(|q| two_or_all(data, q, metric)).collect();
-    if stairs::combinations(&all) > stairs::MOST_NODES {
+pub(super) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
+    let data = check.data;
+    let all: Vec<PricedLevels> = (0..data.quasi().len()).map(|q| two_or_all(data, q, metric)).collect();
+    if levels::combinations(&all) > levels::MOST_NODES {
         return None;
     }
     // By column and level, what each leaf costs at least, and the least of these.
     let prices: Vec<Vec<Vec<f32>>> =
-        all.iter().enumerate().map(|(q, stair)| prices(data, q, stair, metric)).collect();
+        all.iter().enumerate().map(|(q, of_column)| prices(data, q, of_column, metric)).collect();
     let cheapest =
         |levels: &[Vec<f32>], level: usize| levels[level].iter().copied().fold(f32::INFINITY, f32::min);
     let floors: Vec<Vec<f32>> =
         prices.iter().map(|p| (0..p.len()).map(|level| cheapest(p, level)).collect()).collect();
     let floor = |node: &[u8]| node.iter().zip(&floors).map(|(&level, f)| f[usize::from(level)]).sum::<f32>();
     let mut nodes: Vec<(f32, Vec<u8>)> =
-        stairs::nodes(&all).into_iter().map(|node| (floor(&node), node)).collect();
+        levels::nodes(&all).into_iter().map(|node| (floor(&node), node)).collect();
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     progress.step_through("bounding", nodes.len() as u64, "combinations");
 
@@ -53,17 +53,17 @@ pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progr
             break;
         }
         let chunk: Vec<Vec<u8>> = chunk.iter().map(|node| node.1.clone()).collect();
-        blocks.prepare(judge, &chunk, &rows);
-        let better = |census: &mut Census, node: &Vec<u8>| -> Vec<(u32, f32)> {
-            let company = census.company(judge, &blocks.parts(node), &rows, &there);
+        blocks.prepare(check, &chunk, &rows);
+        let better = |counter: &mut ClassCounter, node: &Vec<u8>| -> Vec<(u32, f32)> {
+            let candidates = counter.candidates(check, &blocks.parts(node), &rows, &there);
             let price = |row: u32| -> f32 {
                 let codes = data.quasi_codes(row as usize).iter().zip(&prices).zip(node);
                 codes.map(|((&code, prices), &level)| prices[usize::from(level)][code as usize]).sum()
             };
-            let known = company.rows().map(|row| (row, price(row)));
+            let known = candidates.rows().map(|row| (row, price(row)));
             known.filter(|&(row, price)| price < least[row as usize]).collect()
         };
-        let found: Vec<Vec<(u32, f32)>> = chunk.par_iter().map_init(Census::default, better).collect();
+        let found: Vec<Vec<(u32, f32)>> = chunk.par_iter().map_init(ClassCounter::default, better).collect();
         for (row, price) in found.into_iter().flatten() {
             least[row as usize] = least[row as usize].min(price);
         }
@@ -75,24 +75,24 @@ pub(super) fn least_loss(judge: &Judge<'_>, metric: Metric, progress: &dyn Progr
 }
 
 /// All levels of a hierarchy; of a column without one, the value and everything.
-fn two_or_all(data: &Dataset, column: usize, metric: Metric) -> Stair {
-    let mut stair = Stair::new(data, column, metric);
-    let top = stair.terms.len() - 1;
+fn two_or_all(data: &Dataset, column: usize, metric: Metric) -> PricedLevels {
+    let mut of_column = PricedLevels::new(data, column, metric);
+    let top = of_column.terms.len() - 1;
     if !matches!(data.quasi()[column].domain, Domain::Taxonomy(_)) && top > 1 {
-        stair.terms.drain(1..top);
-        stair.prices.drain(1..top);
-        stair.spans.drain(1..top);
+        of_column.terms.drain(1..top);
+        of_column.prices.drain(1..top);
+        of_column.spans.drain(1..top);
     }
-    stair
+    of_column
 }
 
 /// By level, what a record with each leaf costs at least; leaves nobody has cost nothing.
-fn prices(data: &Dataset, column: usize, stair: &Stair, metric: Metric) -> Vec<Vec<f32>> {
+fn prices(data: &Dataset, column: usize, of_column: &PricedLevels, metric: Metric) -> Vec<Vec<f32>> {
     let domain = &data.quasi()[column].domain;
     let used: Vec<u32> =
-        (0..domain.leaves()).filter(|&leaf| stair.spans[0][leaf as usize].is_some()).collect();
+        (0..domain.leaves()).filter(|&leaf| of_column.spans[0][leaf as usize].is_some()).collect();
     let at = |level: usize, leaf: u32| -> f32 {
-        let Some((lo, hi)) = stair.spans[level][leaf as usize] else { return f32::INFINITY };
+        let Some((lo, hi)) = of_column.spans[level][leaf as usize] else { return f32::INFINITY };
         let price = match domain {
             Domain::Numbers(_) if level > 0 => {
                 let rank = used.partition_point(|&other| other < leaf);
@@ -107,5 +107,7 @@ fn prices(data: &Dataset, column: usize, stair: &Stair, metric: Metric) -> Vec<V
         // Never above the true price, whatever the rounding.
         (price * (1.0 - 1e-6)) as f32
     };
-    (0..stair.terms.len()).map(|level| (0..domain.leaves()).map(|leaf| at(level, leaf)).collect()).collect()
+    (0..of_column.terms.len())
+        .map(|level| (0..domain.leaves()).map(|leaf| at(level, leaf)).collect())
+        .collect()
 }

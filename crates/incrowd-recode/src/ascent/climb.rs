@@ -1,14 +1,15 @@
-//! From the cheapest combination of levels to the dearest: whoever finds company there stays.
+//! The way up: at every combination of levels, from cheapest to dearest, the groups the models admit are taken and their rows
+//! leave. Also the check that tells whether rows may be a group.
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Span};
 use rayon::prelude::*;
 
 use super::blocks::Blocks;
-use super::census::{Census, Class, Company};
+use super::candidates::{CandidateGroups, Class, ClassCounter};
+use super::levels::PricedLevels;
 use super::shape::Shapes;
-use super::stairs::Stair;
 
 /// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
 /// the same, so that threads do not show.
@@ -16,7 +17,7 @@ const SIDE_BY_SIDE: usize = 128;
 
 /// Says whether rows may be a group.
 #[derive(Debug)]
-pub(super) struct Judge<'a> {
+pub(super) struct ModelCheck<'a> {
     pub(super) data: &'a Dataset,
     models: Vec<&'a dyn BoundModel>,
     /// No group has fewer records.
@@ -24,15 +25,15 @@ pub(super) struct Judge<'a> {
     shapes: &'a Shapes<'a>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> ModelCheck<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         models: &'a [Box<dyn BoundModel>],
         shapes: &'a Shapes<'a>,
-    ) -> Judge<'a> {
+    ) -> ModelCheck<'a> {
         let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
         let others = models.iter().filter(|model| model.least_records().is_none());
-        Judge { data, models: others.map(|model| &**model).collect(), least, shapes }
+        ModelCheck { data, models: others.map(|model| &**model).collect(), least, shapes }
     }
 
     /// Whether the number of records is all that matters.
@@ -93,8 +94,8 @@ impl<'a> Judge<'a> {
             codes
         };
         let values: Vec<Vec<Code>> = (0..spans.len()).map(values).collect();
-        let cell = |q: usize| Cell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
-        let cells: Vec<Cell<'_>> = (0..spans.len()).map(cell).collect();
+        let cell = |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
+        let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
         population.people(&population.covered(&cells, 0..population.rows() as u32))
     }
 }
@@ -107,28 +108,30 @@ pub(super) struct Climbed {
 
 /// Climbs through the nodes in the order given.
 pub(super) fn climb(
-    judge: &Judge<'_>,
-    stairs: &[Stair],
+    check: &ModelCheck<'_>,
+    column_levels: &[PricedLevels],
     nodes: &[Vec<u8>],
     progress: &dyn Progress,
 ) -> Climbed {
-    let mut rest: Vec<u32> = (0..judge.data.rows() as u32).collect();
+    let mut rest: Vec<u32> = (0..check.data.rows() as u32).collect();
     let mut there = vec![true; rest.len()];
     let mut groups = Vec::new();
-    let mut blocks = Blocks::new(stairs, rest.len());
+    let mut blocks = Blocks::new(column_levels, rest.len());
     let mut nodes = nodes;
     let mut side_by_side = 1;
     while !rest.is_empty() && !nodes.is_empty() {
         let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
         (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
-        blocks.prepare(judge, chunk, &rest);
+        blocks.prepare(check, chunk, &rest);
         // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
-        let company =
-            |census: &mut Census, node: &Vec<u8>| census.company(judge, &blocks.parts(node), &rest, &there);
-        let company: Vec<Company> = chunk.par_iter().map_init(Census::default, company).collect();
-        for mut company in company {
-            company.keep(judge, |row| there[row as usize]);
-            take(judge, company, &mut there, &mut groups);
+        let candidates = |counter: &mut ClassCounter, node: &Vec<u8>| {
+            counter.candidates(check, &blocks.parts(node), &rest, &there)
+        };
+        let candidates: Vec<CandidateGroups> =
+            chunk.par_iter().map_init(ClassCounter::default, candidates).collect();
+        for mut candidates in candidates {
+            candidates.keep(check, |row| there[row as usize]);
+            take(check, candidates, &mut there, &mut groups);
         }
         rest.retain(|&row| there[row as usize]);
         progress.advance(chunk.len() as u64);
@@ -137,10 +140,10 @@ pub(super) fn climb(
 }
 
 /// Moves the rows of every class that may be a group to the groups.
-fn take(judge: &Judge<'_>, company: Company, there: &mut [bool], groups: &mut Vec<Vec<u32>>) {
-    let classes = company.into_classes();
-    let admitted = |class: &Class| judge.admits(&class.rows, class.records);
-    let admitted: Vec<bool> = if judge.only_counts() {
+fn take(check: &ModelCheck<'_>, candidates: CandidateGroups, there: &mut [bool], groups: &mut Vec<Vec<u32>>) {
+    let classes = candidates.into_classes();
+    let admitted = |class: &Class| check.admits(&class.rows, class.records);
+    let admitted: Vec<bool> = if check.only_counts() {
         classes.iter().map(admitted).collect()
     } else {
         classes.par_iter().map(admitted).collect()
@@ -153,7 +156,7 @@ fn take(judge: &Judge<'_>, company: Company, there: &mut [bool], groups: &mut Ve
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Metric, stairs};
+    use super::super::{Metric, levels};
     use super::*;
     use incrowd_core::model::Promise;
     use incrowd_core::{ColumnSpec, Folded, Silent, Value};
@@ -161,20 +164,20 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// At every combination of levels, all rows that are left are put together by the spans of their cells.
-    fn slowly(judge: &Judge<'_>, stairs: &[Stair], nodes: &[Vec<u8>]) -> Vec<Vec<u32>> {
-        let mut rest: Vec<u32> = (0..judge.data.rows() as u32).collect();
+    fn slowly(check: &ModelCheck<'_>, column_levels: &[PricedLevels], nodes: &[Vec<u8>]) -> Vec<Vec<u32>> {
+        let mut rest: Vec<u32> = (0..check.data.rows() as u32).collect();
         let mut groups = Vec::new();
         for node in nodes {
             let mut classes: BTreeMap<Vec<Option<(u32, u32)>>, Vec<u32>> = BTreeMap::new();
             for &row in &rest {
-                let codes = judge.data.quasi_codes(row as usize).iter().zip(stairs).zip(node);
-                let cells =
-                    codes.map(|((&code, stair), &level)| stair.spans[usize::from(level)][code as usize]);
+                let codes = check.data.quasi_codes(row as usize).iter().zip(column_levels).zip(node);
+                let cells = codes
+                    .map(|((&code, of_column), &level)| of_column.spans[usize::from(level)][code as usize]);
                 classes.entry(cells.collect()).or_default().push(row);
             }
             for rows in classes.into_values() {
-                let records = rows.iter().map(|&row| judge.data.weight(row as usize)).sum();
-                if judge.admits(&rows, records) {
+                let records = rows.iter().map(|&row| check.data.weight(row as usize)).sum();
+                if check.admits(&rows, records) {
                     rest.retain(|row| !rows.contains(row));
                     groups.push(rows);
                 }
@@ -201,11 +204,11 @@ mod tests {
             };
             let models = [promise.unwrap().model.bind(&data).unwrap()];
             let shapes = Shapes::new(&data, Metric::Ncp);
-            let judge = Judge::new(&data, &models, &shapes);
-            let all = stairs::stairs(&data, Metric::Ncp);
-            let nodes = stairs::nodes(&all);
-            let Climbed { mut groups, rest } = climb(&judge, &all, &nodes, &Silent);
-            let mut expected = slowly(&judge, &all, &nodes);
+            let check = ModelCheck::new(&data, &models, &shapes);
+            let all = levels::column_levels(&data, Metric::Ncp);
+            let nodes = levels::nodes(&all);
+            let Climbed { mut groups, rest } = climb(&check, &all, &nodes, &Silent);
+            let mut expected = slowly(&check, &all, &nodes);
             groups.sort();
             expected.sort();
             prop_assert_eq!(&groups, &expected);

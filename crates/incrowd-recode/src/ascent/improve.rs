@@ -6,8 +6,8 @@ use std::time::Instant;
 use incrowd_core::Progress;
 use rayon::prelude::*;
 
-use super::climb::Judge;
-use super::group::Group;
+use super::climb::ModelCheck;
+use super::movable::MovableGroup;
 use super::shape::Shapes;
 
 /// So many rows are looked at together.
@@ -33,27 +33,27 @@ pub(super) struct Patience {
 /// The groups afterwards.
 #[derive(Debug)]
 pub(super) struct Moved {
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<MovableGroup>,
     pub(super) rounds: u64,
     pub(super) out_of_time: bool,
 }
 
 /// What a cell costs in the mean.
-pub(super) fn mean_price(groups: &[Group], columns: usize) -> f64 {
+pub(super) fn mean_price(groups: &[MovableGroup], columns: usize) -> f64 {
     let cost: f64 = groups.iter().map(|group| f64::from(group.price) * group.records() as f64).sum();
-    let cells = groups.iter().map(Group::records).sum::<u64>() * columns as u64;
+    let cells = groups.iter().map(MovableGroup::records).sum::<u64>() * columns as u64;
     if cells == 0 { 0.0 } else { cost / cells as f64 }
 }
 
 /// Improves the groups by moves between neighbours, in every round between others.
 pub(super) fn improve(
-    judge: &Judge<'_>,
+    check: &ModelCheck<'_>,
     shapes: &Shapes<'_>,
-    mut groups: Vec<Group>,
+    mut groups: Vec<MovableGroup>,
     patience: Patience,
     progress: &dyn Progress,
 ) -> Moved {
-    let columns = judge.data.quasi().len();
+    let columns = check.data.quasi().len();
     let began = Instant::now();
     let late = || patience.seconds.is_some_and(|seconds| began.elapsed().as_secs_f64() > seconds);
     let mut loss = mean_price(&groups, columns);
@@ -65,9 +65,10 @@ pub(super) fn improve(
         if late() {
             break;
         }
-        let windows = windows(judge, groups, round);
-        let settled = |window: Vec<Group>| if late() { window } else { settle(judge, shapes, window) };
-        groups = windows.into_par_iter().flat_map_iter(settled).collect();
+        let windows = windows(check, groups, round);
+        let improved =
+            |window: Vec<MovableGroup>| if late() { window } else { improve_window(check, shapes, window) };
+        groups = windows.into_par_iter().flat_map_iter(improved).collect();
         rounds += 1;
         let now = mean_price(&groups, columns);
         progress.advance(1);
@@ -81,14 +82,14 @@ pub(super) fn improve(
 }
 
 /// The groups in windows of neighbours, which agree in the columns that come first in the order of this round.
-fn windows(judge: &Judge<'_>, mut groups: Vec<Group>, round: usize) -> Vec<Vec<Group>> {
-    let columns = judge.data.quasi().len();
-    let key = |group: &Group| -> Vec<u32> {
-        let codes = judge.data.quasi_codes(group.rows[(round / columns) % group.rows.len()] as usize);
+fn windows(check: &ModelCheck<'_>, mut groups: Vec<MovableGroup>, round: usize) -> Vec<Vec<MovableGroup>> {
+    let columns = check.data.quasi().len();
+    let key = |group: &MovableGroup| -> Vec<u32> {
+        let codes = check.data.quasi_codes(group.rows[(round / columns) % group.rows.len()] as usize);
         (0..columns).map(|i| codes[(i * stride(columns, round) + round) % columns]).collect()
     };
     groups.sort_by_cached_key(|group| (key(group), group.rows[0]));
-    let mut windows: Vec<Vec<Group>> = vec![Vec::new()];
+    let mut windows: Vec<Vec<MovableGroup>> = vec![Vec::new()];
     let mut rows = 0;
     for group in groups {
         if rows + group.rows.len() > WINDOW && rows > 0 {
@@ -112,15 +113,19 @@ fn stride(columns: usize, sweep: usize) -> usize {
 
 /// Groups that stand near each other, and when each was last changed.
 struct Window<'a> {
-    judge: &'a Judge<'a>,
+    check: &'a ModelCheck<'a>,
     shapes: &'a Shapes<'a>,
-    groups: Vec<Group>,
+    groups: Vec<MovableGroup>,
     changed: Vec<usize>,
 }
 
 /// Moves rows within a window until no move is a gain.
-fn settle(judge: &Judge<'_>, shapes: &Shapes<'_>, groups: Vec<Group>) -> Vec<Group> {
-    let mut window = Window { judge, shapes, changed: vec![0; groups.len()], groups };
+fn improve_window(
+    check: &ModelCheck<'_>,
+    shapes: &Shapes<'_>,
+    groups: Vec<MovableGroup>,
+) -> Vec<MovableGroup> {
+    let mut window = Window { check, shapes, changed: vec![0; groups.len()], groups };
     for round in 1..=ROUNDS {
         window.relocate(round);
         window.dissolve(round);
@@ -140,7 +145,7 @@ impl Window<'_> {
 
     /// The group other than `from` that takes the row for least, if that is less than `limit`.
     fn nearest(&self, from: usize, row: u32, limit: f32, round: usize) -> Option<(f32, usize)> {
-        let weight = self.judge.data.weight(row as usize);
+        let weight = self.check.data.weight(row as usize);
         let mut best: Option<(f32, usize)> = None;
         for (to, group) in self.groups.iter().enumerate() {
             if to == from || group.rows.is_empty() || !self.is_news(from, to, round) {
@@ -149,7 +154,7 @@ impl Window<'_> {
             let most = best.map_or(limit, |best| best.0);
             if let Some(dearer) = group.dearer_with(self.shapes, row, weight, most)
                 && dearer < most
-                && group.takes(self.judge, row)
+                && group.takes(self.check, row)
             {
                 best = Some((dearer, to));
             }
@@ -165,17 +170,17 @@ impl Window<'_> {
                 let group = &self.groups[from];
                 let row = group.rows[at];
                 at += 1;
-                if !group.spares(self.judge, at - 1) {
+                if !group.spares(self.check, at - 1) {
                     continue;
                 }
-                let saved = group.cheaper_without(self.judge, self.shapes, at - 1) - LEAST_GAIN;
+                let saved = group.cheaper_without(self.check, self.shapes, at - 1) - LEAST_GAIN;
                 if saved <= 0.0 {
                     continue;
                 }
                 if let Some((_, to)) = self.nearest(from, row, saved, round) {
                     at -= 1;
-                    self.groups[from].remove(self.judge, self.shapes, at);
-                    self.groups[to].push(self.judge, self.shapes, row);
+                    self.groups[from].remove(self.check, self.shapes, at);
+                    self.groups[to].push(self.check, self.shapes, row);
                     (self.changed[from], self.changed[to]) = (round, round);
                 }
             }
@@ -190,16 +195,16 @@ impl Window<'_> {
                 continue;
             }
             let mut left = have;
-            let mut before: Vec<(usize, Group, usize)> = Vec::new();
+            let mut before: Vec<(usize, MovableGroup, usize)> = Vec::new();
             for row in self.groups[from].rows.clone() {
                 let Some((dearer, to)) = self.nearest(from, row, left, round) else { break };
                 left -= dearer;
                 before.push((to, self.groups[to].clone(), self.changed[to]));
-                self.groups[to].push(self.judge, self.shapes, row);
+                self.groups[to].push(self.check, self.shapes, row);
                 self.changed[to] = round;
             }
             if before.len() == self.groups[from].rows.len() {
-                self.groups[from] = Group::new(self.judge, self.shapes, Vec::new());
+                self.groups[from] = MovableGroup::new(self.check, self.shapes, Vec::new());
                 self.changed[from] = round;
             } else {
                 for (to, group, changed) in before.into_iter().rev() {

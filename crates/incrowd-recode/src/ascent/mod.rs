@@ -1,4 +1,4 @@
-//! Ascent: from the cheapest combination of levels to the dearest, and whoever finds company on the way stays there.
+//! Ascent: tries all combinations of levels from cheapest to dearest; rows that satisfy the models there become a group and leave.
 //!
 //! For every combination of levels of the quasi-identifiers, the cheapest first, the rows that are left are put together by what
 //! they would be published as; groups the models admit are taken, and their rows leave. What is taken is published no higher than
@@ -10,13 +10,13 @@
 
 mod blocks;
 mod bound;
-mod census;
+mod candidates;
 mod climb;
-mod group;
 mod improve;
+mod levels;
+mod movable;
 mod report;
 mod shape;
-mod stairs;
 
 use incrowd_core::model::BoundModel;
 use incrowd_core::{
@@ -24,9 +24,9 @@ use incrowd_core::{
 };
 
 use crate::{Algorithm, Card, Recoding};
-use climb::{Climbed, Judge};
-use group::Group;
+use climb::{Climbed, ModelCheck};
 use improve::{Moved, Patience};
+use movable::MovableGroup;
 use shape::Shapes;
 
 pub use report::AscentReport;
@@ -186,15 +186,15 @@ impl Ascent {
         progress: &dyn Progress,
     ) -> Result<(Partition, AscentReport)> {
         let shapes = Shapes::new(data, self.metric);
-        let judge = Judge::new(data, models, &shapes);
-        let stairs = stairs::stairs(data, self.metric);
-        let nodes = stairs::nodes(&stairs);
+        let check = ModelCheck::new(data, models, &shapes);
+        let column_levels = levels::column_levels(data, self.metric);
+        let nodes = levels::nodes(&column_levels);
         progress.step_through("climbing", nodes.len() as u64, "combinations");
-        let Climbed { groups, rest } = climb::climb(&judge, &stairs, &nodes, progress);
+        let Climbed { groups, rest } = climb::climb(&check, &column_levels, &nodes, progress);
         let records = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>();
         let (groups_at_first, without_company) = (groups.len() as u64, records(&rest));
-        let groups = groups.into_iter().map(|rows| Group::new(&judge, &shapes, rows)).collect();
-        let groups = place(&judge, &shapes, groups, rest, suppressible)?;
+        let groups = groups.into_iter().map(|rows| MovableGroup::new(&check, &shapes, rows)).collect();
+        let groups = place(&check, &shapes, groups, rest, suppressible)?;
         let climbed = improve::mean_price(&groups, data.quasi().len());
         let columns = data.quasi().len();
         let patience = match self.effort {
@@ -203,7 +203,7 @@ impl Ascent {
             Effort::Best => Patience { rounds: 4 * columns, least_gain: 0.0, seconds: self.seconds },
         };
         let Moved { mut groups, rounds, out_of_time } =
-            improve::improve(&judge, &shapes, groups, patience, progress);
+            improve::improve(&check, &shapes, groups, patience, progress);
         let reached = improve::mean_price(&groups, columns);
         groups.iter_mut().for_each(|group| group.rows.sort_unstable());
         groups.sort_by(|a, b| a.rows.cmp(&b.rows));
@@ -235,35 +235,36 @@ impl Ascent {
         progress: &dyn Progress,
     ) -> Option<f64> {
         let shapes = Shapes::new(data, self.metric);
-        bound::least_loss(&Judge::new(data, models, &shapes), self.metric, progress)
+        bound::least_loss(&ModelCheck::new(data, models, &shapes), self.metric, progress)
     }
 }
 
 /// Puts the rows that found no company into the groups that take them for least, or leaves them out where that costs less
 /// and is allowed.
 fn place(
-    judge: &Judge<'_>,
+    check: &ModelCheck<'_>,
     shapes: &Shapes<'_>,
-    mut groups: Vec<Group>,
+    mut groups: Vec<MovableGroup>,
     rest: Vec<u32>,
     mut suppressible: u64,
-) -> Result<Vec<Group>> {
-    let columns = judge.data.quasi().len() as f32;
+) -> Result<Vec<MovableGroup>> {
+    let columns = check.data.quasi().len() as f32;
     let mut pool: Vec<u32> = Vec::new();
     for row in rest {
-        let weight = judge.data.weight(row as usize);
-        let dearer =
-            |group: &Group| group.dearer_with(shapes, row, weight, f32::INFINITY).unwrap_or(f32::INFINITY);
+        let weight = check.data.weight(row as usize);
+        let dearer = |group: &MovableGroup| {
+            group.dearer_with(shapes, row, weight, f32::INFINITY).unwrap_or(f32::INFINITY)
+        };
         let mut order: Vec<(f32, usize)> =
             groups.iter().enumerate().map(|(i, group)| (dearer(group), i)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(judge, row));
+        let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(check, row));
         if best.is_none_or(|best| best.0 > weight as f32 * columns) && weight <= suppressible {
             suppressible -= weight;
             continue;
         }
         match best {
-            Some(&(_, i)) => groups[i].push(judge, shapes, row),
+            Some(&(_, i)) => groups[i].push(check, shapes, row),
             None => pool.push(row),
         }
     }
@@ -271,9 +272,9 @@ fn place(
         return Ok(groups);
     }
     // Nobody takes these: groups join them, the nearest first, until they may be a group.
-    let mut pool = Group::new(judge, shapes, pool);
-    while !judge.admits(&pool.rows, pool.records()) {
-        let dearer = |group: &Group| {
+    let mut pool = MovableGroup::new(check, shapes, pool);
+    while !check.admits(&pool.rows, pool.records()) {
+        let dearer = |group: &MovableGroup| {
             let rows = pool.rows.iter().chain(&group.rows).copied();
             let price = shapes.price(&shapes.of(rows));
             (pool.records() + group.records()) as f32 * price - pool.cost() - group.cost()
@@ -287,7 +288,7 @@ fn place(
         };
         let mut rows = pool.rows;
         rows.extend(groups.swap_remove(nearest).rows);
-        pool = Group::new(judge, shapes, rows);
+        pool = MovableGroup::new(check, shapes, rows);
     }
     groups.push(pool);
     Ok(groups)

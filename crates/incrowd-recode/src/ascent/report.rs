@@ -1,4 +1,4 @@
-//! What was reached, and what cannot be gone below.
+//! The report of an ascent: the loss that was reached, and the bound below which no release can go.
 
 use incrowd_core::text::{Block, groups, thousands};
 use serde_json::{Value as Json, json};

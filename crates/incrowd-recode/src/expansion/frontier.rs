@@ -7,8 +7,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::group::Group;
-use super::line::Cell;
+use super::growing::GrowingGroup;
+use super::line::PricedCell;
 use super::pool::Pool;
 
 /// A point or a node that waits for its turn.
@@ -36,7 +36,7 @@ impl Ord for Waiting {
 pub(super) struct Offer {
     pub(super) point: u32,
     pub(super) loss: f64,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<PricedCell>,
 }
 
 /// What waits for one group. It must be made anew if the group loses a row or the pool gains one.
@@ -57,7 +57,7 @@ impl Frontier {
     pub(super) fn offers(
         &mut self,
         pool: &Pool<'_>,
-        group: &Group,
+        group: &GrowingGroup,
         next: &[Option<u32>],
         visit: &mut dyn FnMut(Offer) -> bool,
     ) {
@@ -89,7 +89,7 @@ impl Frontier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expansion::group::Judge;
+    use crate::expansion::growing::GrowthContext;
     use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec};
     use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Every point with rows and a next value, priced and sorted.
-    fn slow(pool: &Pool<'_>, group: &Group, next: &[Option<u32>], points: u32) -> Vec<(f64, u32)> {
+    fn slow(pool: &Pool<'_>, group: &GrowingGroup, next: &[Option<u32>], points: u32) -> Vec<(f64, u32)> {
         let loss = |point: u32| pool.cells_at(point, &group.cells).iter().map(|cell| cell.loss).sum::<f64>();
         let fitting = (0..points).filter(|&point| pool.has_rows(true, point) && pool.fits(true, point, next));
         let mut all: Vec<(f64, u32)> = fitting.map(|point| (loss(point), point)).collect();
@@ -127,15 +127,15 @@ mod tests {
             steps in prop::collection::vec((1usize..30, any::<prop::sample::Index>()), 1..12),
         ) {
             let data = table(&rows);
-            let judge = Judge::new(&data, &[]);
+            let context = GrowthContext::new(&data, &[]);
             let all: Vec<u32> = (0..data.rows() as u32).collect();
-            let mut pool = Pool::new(&judge, &all);
+            let mut pool = Pool::new(&context, &all);
             let mut points: Vec<&[u32]> = all.iter().map(|&row| data.quasi_codes(row as usize)).collect();
             points.sort_unstable();
             points.dedup();
             let points = points.len() as u32;
             pool.take(0);
-            let mut group = judge.single(0);
+            let mut group = context.single(0);
             let mut frontier = Frontier::new(&pool);
             for (most, pick) in steps {
                 let next = pool.next_values(&group.cells, data.quasi_codes(0));
@@ -152,7 +152,7 @@ mod tests {
                 }
                 let row = pool.rows_at(offered[pick.index(offered.len())].1)[0];
                 pool.take(row);
-                judge.add(&mut group, row);
+                context.add(&mut group, row);
             }
         }
     }

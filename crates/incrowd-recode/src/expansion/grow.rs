@@ -1,8 +1,8 @@
 //! Growing a group from a seed.
 
 use super::frontier::Frontier;
-use super::group::{Group, Judge};
-use super::line::Cell;
+use super::growing::{GrowingGroup, GrowthContext};
+use super::line::PricedCell;
 use super::pool::Pool;
 
 /// Rows with different cells or values are tried up to so many at a step.
@@ -22,7 +22,7 @@ pub(super) struct Growth {
 /// What became of a seed.
 pub(super) enum Grown {
     /// A group that every model admits.
-    Admitted(Group),
+    Admitted(GrowingGroup),
     /// Nothing, and whether that was for a dead corner.
     Stuck { dead: bool },
 }
@@ -30,40 +30,46 @@ pub(super) enum Grown {
 /// A row that might join.
 struct Candidate {
     row: u32,
-    cells: Vec<Cell>,
+    cells: Vec<PricedCell>,
 }
 
 impl Growth {
     /// Grows a group from a seed, which is in no pool, taking rows from the pool. If it does not become what the models admit,
     /// the pool is as before. `steps` counts expansions.
-    pub(super) fn grow(&self, judge: &Judge<'_>, pool: &mut Pool<'_>, seed: u32, steps: &mut u64) -> Grown {
-        let mut group = judge.single(seed);
+    pub(super) fn grow(
+        &self,
+        context: &GrowthContext<'_>,
+        pool: &mut Pool<'_>,
+        seed: u32,
+        steps: &mut u64,
+    ) -> Grown {
+        let mut group = context.single(seed);
         let mut tabu: Vec<u32> = Vec::new();
         let mut taken = 0;
-        if judge.admits(&group) {
+        if context.admits(&group) {
             return Grown::Admitted(group);
         }
         let mut cornered = false;
         let mut frontier = Frontier::new(pool);
-        if !(self.skip_dead && judge.is_dead(&group.cells)) {
+        if !(self.skip_dead && context.is_dead(&group.cells)) {
             loop {
                 if taken >= 2 * self.delta {
                     break;
                 }
-                let Some((row, admitted)) = self.choose(judge, pool, &mut frontier, &group, &tabu) else {
+                let Some((row, admitted)) = self.choose(context, pool, &mut frontier, &group, &tabu) else {
                     // Where dead corners are never made, nothing but they can have kept every row away.
                     cornered = self.skip_dead && !pool.is_empty();
                     break;
                 };
                 pool.take(row);
-                judge.add(&mut group, row);
+                context.add(&mut group, row);
                 taken += 1;
                 *steps += 1;
-                if admitted || judge.admits(&group) {
+                if admitted || context.admits(&group) {
                     return Grown::Admitted(group);
                 }
                 if taken >= self.delta && !self.skip_dead {
-                    if self.help(judge, pool, &mut group, &mut tabu) {
+                    if self.help(context, pool, &mut group, &mut tabu) {
                         return Grown::Admitted(group);
                     }
                     // A row may have left the group.
@@ -72,25 +78,25 @@ impl Growth {
             }
         }
         group.rows.iter().filter(|&&row| row != seed).for_each(|&row| pool.put_back(row));
-        Grown::Stuck { dead: cornered || judge.is_dead(&group.cells) }
+        Grown::Stuck { dead: cornered || context.is_dead(&group.cells) }
     }
 
     /// The row to add, and whether the group is then admitted.
     fn choose(
         &self,
-        judge: &Judge<'_>,
+        context: &GrowthContext<'_>,
         pool: &Pool<'_>,
         frontier: &mut Frontier,
-        group: &Group,
+        group: &GrowingGroup,
         tabu: &[u32],
     ) -> Option<(u32, bool)> {
-        let seed = judge.data.quasi_codes(group.rows[0] as usize);
+        let seed = context.data.quasi_codes(group.rows[0] as usize);
         let next = pool.next_values(&group.cells, seed);
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
-        let (mut looked_at, mut last, mut dead) = (0, f64::NEG_INFINITY, None::<(Vec<Cell>, bool)>);
+        let (mut looked_at, mut last, mut dead) = (0, f64::NEG_INFINITY, None::<(Vec<PricedCell>, bool)>);
         let mut kinds = 0;
         // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
-        let completes = judge.may_complete(group);
+        let completes = context.may_complete(group);
         frontier.offers(pool, group, &next, &mut |offer| {
             looked_at += 1;
             let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
@@ -99,7 +105,7 @@ impl Growth {
             }
             if self.skip_dead && offer.cells != group.cells {
                 let known = dead.as_ref().filter(|(cells, _)| *cells == offer.cells).map(|(_, dead)| *dead);
-                let is_dead = known.unwrap_or_else(|| judge.is_dead(&offer.cells));
+                let is_dead = known.unwrap_or_else(|| context.is_dead(&offer.cells));
                 dead = Some((offer.cells.clone(), is_dead));
                 if is_dead {
                     return true;
@@ -107,7 +113,7 @@ impl Growth {
             }
             for &row in pool.rows_at(offer.point).iter().filter(|row| !tabu.contains(row)) {
                 last = offer.loss;
-                let known = !judge.is_new(group, row);
+                let known = !context.is_new(group, row);
                 kinds += usize::from(!known);
                 let candidate = Candidate { row, cells: offer.cells.clone() };
                 candidates.push((offer.loss, known, pool.turn[row as usize], candidate));
@@ -121,12 +127,12 @@ impl Growth {
         }
         for (_, _, _, candidate) in &candidates {
             let same = |other: &&Candidate| {
-                other.cells == candidate.cells && judge.same_values(other.row, candidate.row)
+                other.cells == candidate.cells && context.same_values(other.row, candidate.row)
             };
             if tried.iter().any(same) {
                 continue;
             }
-            if judge.admits_with(group, candidate.row, &candidate.cells) {
+            if context.admits_with(group, candidate.row, &candidate.cells) {
                 return Some((candidate.row, true));
             }
             tried.push(candidate);
@@ -139,15 +145,21 @@ impl Growth {
 
     /// Adds a row that is no outlier and becomes a corner; if there is none, the row that makes most of the present corners
     /// leaves. True if the group is then admitted.
-    fn help(&self, judge: &Judge<'_>, pool: &mut Pool<'_>, group: &mut Group, tabu: &mut Vec<u32>) -> bool {
-        let wanted = |row: u32| !tabu.contains(&row) && !judge.stands_out(row, false);
+    fn help(
+        &self,
+        context: &GrowthContext<'_>,
+        pool: &mut Pool<'_>,
+        group: &mut GrowingGroup,
+        tabu: &mut Vec<u32>,
+    ) -> bool {
+        let wanted = |row: u32| !tabu.contains(&row) && !context.stands_out(row, false);
         if let Some(row) = pool.outside(group, &wanted) {
             pool.take(row);
-            judge.add(group, row);
-            return judge.admits(group);
+            context.add(group, row);
+            return context.admits(group);
         }
-        let codes = |row: u32| judge.data.quasi_codes(row as usize);
-        let width = judge.lines.len();
+        let codes = |row: u32| context.data.quasi_codes(row as usize);
+        let width = context.lines.len();
         let ends: Vec<(u32, u32)> = (0..width)
             .map(|q| {
                 let own = || group.rows.iter().map(|&row| codes(row)[q]);
@@ -166,10 +178,10 @@ impl Growth {
         pool.put_back(leaving);
         tabu.push(leaving);
         let rows: Vec<u32> = group.rows.iter().copied().filter(|&row| row != leaving).collect();
-        if let Some(smaller) = judge.group(&rows) {
+        if let Some(smaller) = context.group(&rows) {
             *group = smaller;
         }
-        judge.admits(group)
+        context.admits(group)
     }
 }
 
@@ -216,31 +228,31 @@ mod tests {
         ];
         let promise = Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
         let models = [promise.model.bind(&data).unwrap()];
-        let judge = Judge::new(&data, &models);
+        let context = GrowthContext::new(&data, &models);
         let row = |tuple: u32| data.row_of_fold(tuple).unwrap().0;
         let codes = |tuple: u32| data.quasi_codes(row(tuple) as usize);
         for seed in [0, 1, 2] {
             let others = (0..3).filter(|tuple| *tuple != seed).map(row);
             let own = codes(seed);
             let seed = row(seed);
-            let group = judge.group(&[seed].into_iter().chain(others).collect::<Vec<u32>>()).unwrap();
-            assert!(!judge.admits(&group));
+            let group = context.group(&[seed].into_iter().chain(others).collect::<Vec<u32>>()).unwrap();
+            assert!(!context.admits(&group));
             assert!((group.loss() - 1.411_255_411_255_411_2).abs() < 1e-12);
-            let pool = Pool::new(&judge, &[3, 4, 6, 7, 8].map(row));
+            let pool = Pool::new(&context, &[3, 4, 6, 7, 8].map(row));
             let next = pool.next_values(&group.cells, own);
             // Age 30; M or F, whichever the seed has; zip code 6010, which lies inside.
             assert_eq!(next, [Some(codes(3)[0]), Some(own[1]), Some(codes(4)[2])]);
             for (tuple, loss) in
                 [(3, 2.114_718_614_718_614_6), (4, 1.887_445_887_445_887_5), (6, 2.454_545_454_545_454_6)]
             {
-                let cells = judge.cells_with(&group.cells, codes(tuple));
-                assert!(judge.admits_with(&group, row(tuple), &cells));
+                let cells = context.cells_with(&group.cells, codes(tuple));
+                assert!(context.admits_with(&group, row(tuple), &cells));
                 assert!((cells.iter().map(|cell| cell.loss).sum::<f64>() - loss).abs() < 1e-12);
             }
             for skip_dead in [false, true] {
                 let growth = Growth { delta: 12, skip_dead };
                 assert_eq!(
-                    growth.choose(&judge, &pool, &mut Frontier::new(&pool), &group, &[]),
+                    growth.choose(&context, &pool, &mut Frontier::new(&pool), &group, &[]),
                     Some((row(4), true))
                 );
             }

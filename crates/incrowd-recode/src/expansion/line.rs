@@ -9,7 +9,7 @@ const TABLED: u32 = 400;
 
 /// A cell as codes and loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct PricedCell {
     pub(super) lo: u32,
     pub(super) hi: u32,
     pub(super) loss: f64,
@@ -19,7 +19,7 @@ pub(super) struct Cell {
 pub(super) struct Line<'a> {
     domain: &'a Domain,
     leaves: u32,
-    table: Vec<Cell>,
+    table: Vec<PricedCell>,
     /// The losses of the table by themselves: most questions are about them, and they lie closer together.
     losses: Vec<f64>,
 }
@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
     }
 
     /// The cell that is published for all codes between two.
-    pub(super) fn cell(&self, lo: u32, hi: u32) -> Cell {
+    pub(super) fn cell(&self, lo: u32, hi: u32) -> PricedCell {
         match self.table.get(self.index(lo, hi)) {
             Some(cell) if !self.table.is_empty() => *cell,
             _ => self.made(lo, hi),
@@ -49,30 +49,33 @@ impl<'a> Line<'a> {
         lo as usize * self.leaves as usize + hi as usize
     }
 
-    fn made(&self, lo: u32, hi: u32) -> Cell {
+    fn made(&self, lo: u32, hi: u32) -> PricedCell {
         let domain = self.domain;
-        let whole =
-            || Cell { lo: 0, hi: self.leaves.saturating_sub(1), loss: domain.cell_loss(&ReadCell::Anything) };
+        let whole = || PricedCell {
+            lo: 0,
+            hi: self.leaves.saturating_sub(1),
+            loss: domain.cell_loss(&ReadCell::Anything),
+        };
         match domain {
             Domain::Taxonomy(tree) => {
                 let node = tree.common(Code(lo), Code(hi));
                 let (first, last) = tree.span(node);
-                Cell { lo: first.0, hi: last.0, loss: tree.loss(node) }
+                PricedCell { lo: first.0, hi: last.0, loss: tree.loss(node) }
             }
             Domain::Numbers(_) if lo == hi || domain.label(Code(lo), Code(hi)) != "*" => {
                 let between = ReadCell::Between(domain.place(Code(lo)), domain.place(Code(hi)));
-                Cell { lo, hi, loss: domain.cell_loss(&between) }
+                PricedCell { lo, hi, loss: domain.cell_loss(&between) }
             }
             Domain::Labels(_) if lo == hi || domain.publishes_sets() => {
                 let beyond = f64::from(hi - lo) / f64::from((self.leaves - 1).max(1));
-                Cell { lo, hi, loss: beyond }
+                PricedCell { lo, hi, loss: beyond }
             }
             _ => whole(),
         }
     }
 
     /// The cell that covers another one and a code besides.
-    pub(super) fn with(&self, cell: Cell, code: u32) -> Cell {
+    pub(super) fn with(&self, cell: PricedCell, code: u32) -> PricedCell {
         if (cell.lo..=cell.hi).contains(&code) {
             cell
         } else {
@@ -81,7 +84,7 @@ impl<'a> Line<'a> {
     }
 
     /// What the cell loses that covers another one and a code besides.
-    pub(super) fn loss_with(&self, cell: Cell, code: u32) -> f64 {
+    pub(super) fn loss_with(&self, cell: PricedCell, code: u32) -> f64 {
         if (cell.lo..=cell.hi).contains(&code) {
             return cell.loss;
         }
@@ -93,12 +96,12 @@ impl<'a> Line<'a> {
     }
 
     /// The cell that covers two.
-    pub(super) fn both(&self, a: Cell, b: Cell) -> Cell {
+    pub(super) fn both(&self, a: PricedCell, b: PricedCell) -> PricedCell {
         self.cell(a.lo.min(b.lo), a.hi.max(b.hi))
     }
 
     /// The least a cell can lose once it also covers a code between two.
-    pub(super) fn least(&self, cell: Cell, from: u32, to: u32) -> f64 {
+    pub(super) fn least(&self, cell: PricedCell, from: u32, to: u32) -> f64 {
         match () {
             () if from > cell.hi => self.loss_with(cell, from),
             () if to < cell.lo => self.loss_with(cell, to),
@@ -110,7 +113,7 @@ impl<'a> Line<'a> {
         self.domain.place(Code(code))
     }
 
-    pub(super) fn extent(&self, cell: Cell, values: &[Code]) -> Extent {
+    pub(super) fn extent(&self, cell: PricedCell, values: &[Code]) -> Extent {
         Extent::of_group(self.domain, Span { lo: Code(cell.lo), hi: Code(cell.hi) }, values)
     }
 

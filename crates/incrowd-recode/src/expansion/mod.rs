@@ -14,8 +14,8 @@
 //! same release again.
 
 mod frontier;
-mod group;
 mod grow;
+mod growing;
 mod line;
 mod pool;
 mod report;
@@ -33,8 +33,8 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
 use crate::{Algorithm, Card, Recoding};
-use group::{Group, Judge};
 use grow::{Grown, Growth};
+use growing::{GrowingGroup, GrowthContext};
 use pool::Pool;
 
 const DELTA: Param = Param {
@@ -192,28 +192,28 @@ impl Algorithm for Expansion {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        let judge = Judge::new(data, models);
-        let mut run = Run { judge: &judge, progress, expansions: 0, dead_ends: 0 };
-        let forced = judge.forced(progress);
+        let context = GrowthContext::new(data, models);
+        let mut run = Run { context: &context, progress, expansions: 0, dead_ends: 0 };
+        let forced = context.forced(progress);
         let least = forced.map_or(0, |forced| forced.removals());
         if least > suppressible {
             return Err(too_many(data, least, suppressible, "have to"));
         }
         let records = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>();
         let (global, rest): (Vec<u32>, Vec<u32>) =
-            self.order(data).into_iter().partition(|&row| judge.stands_out(row, true));
-        let delta = self.delta.unwrap_or_else(|| judge.least().saturating_mul(4).max(8));
+            self.order(data).into_iter().partition(|&row| context.stands_out(row, true));
+        let delta = self.delta.unwrap_or_else(|| context.least().saturating_mul(4).max(8));
         let growth = Growth { delta, skip_dead: self.skip_dead };
         let (mut groups, residues, local) = run.groups(self.way, growth, &rest);
         let (grown_groups, grown_records) =
             (groups.len() as u64, groups.iter().map(|group| group.summary.records).sum());
         progress.step("placing what is left", Some(residues.len() as u64));
         let mut left = if self.skip_dead {
-            residue::join(&judge, &mut groups, &residues, progress)
+            residue::join(&context, &mut groups, &residues, progress)
         } else {
-            residue::merge(&judge, &mut groups, &residues, progress)
+            residue::merge(&context, &mut groups, &residues, progress)
         };
-        let alike = one_group_each(&judge, &mut groups);
+        let alike = one_group_each(&context, &mut groups);
         left.extend(alike);
         let mut out = records(&global) + records(&local) + records(&left);
         let (mut local, mut left) = (local, left);
@@ -221,7 +221,7 @@ impl Algorithm for Expansion {
             // Global outliers leave whatever happens; perhaps everybody else can stay.
             let others: Vec<u32> = local.iter().chain(&left).copied().collect();
             let held =
-                records(&global) <= suppressible && hold_together(&judge, &mut groups, &others, progress);
+                records(&global) <= suppressible && hold_together(&context, &mut groups, &others, progress);
             if !held {
                 return Err(match groups.is_empty() {
                     true => nothing(data, forced.map_or(0, |f| f.outliers.global + f.outliers.local)),
@@ -244,7 +244,7 @@ impl Algorithm for Expansion {
             removed_residues: records(&left),
             groups: groups.len() as u64,
             expansions: run.expansions,
-            looked: judge.outliers().iter().map(|outliers| outliers.looked()).sum(),
+            looked: context.outliers().iter().map(|outliers| outliers.looked()).sum(),
         };
         Ok(Recoding::new(collect(data, &groups)?).reporting(report))
     }
@@ -252,7 +252,7 @@ impl Algorithm for Expansion {
 
 /// One run over a table.
 struct Run<'a> {
-    judge: &'a Judge<'a>,
+    context: &'a GrowthContext<'a>,
     progress: &'a dyn Progress,
     expansions: u64,
     /// Records of seeds that were given up at cells with a dead corner.
@@ -261,16 +261,16 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Grows groups of the rows that are no global outliers: the groups, the residues, and the rows that were left out.
-    fn groups(&mut self, way: Way, growth: Growth, rows: &[u32]) -> (Vec<Group>, Vec<u32>, Vec<u32>) {
+    fn groups(&mut self, way: Way, growth: Growth, rows: &[u32]) -> (Vec<GrowingGroup>, Vec<u32>, Vec<u32>) {
         self.progress.step("growing groups", Some(rows.len() as u64));
         if matches!(way, Way::ExpC | Way::ExpCPlus) {
-            let mut pool = Pool::new(self.judge, rows);
+            let mut pool = Pool::new(self.context, rows);
             let (groups, residues) = self.grow_all(growth, &mut pool, rows);
             return (groups, residues, Vec::new());
         }
         let (outliers, others): (Vec<u32>, Vec<u32>) =
-            rows.iter().partition(|&&row| self.judge.stands_out(row, false));
-        let mut pool = Pool::new(self.judge, &others);
+            rows.iter().partition(|&&row| self.context.stands_out(row, false));
+        let mut pool = Pool::new(self.context, &others);
         let (mut groups, mut residues) = (Vec::new(), Vec::new());
         if way == Way::Gof {
             (groups, residues) = self.grow_all(growth, &mut pool, &outliers);
@@ -287,7 +287,12 @@ impl Run<'_> {
     }
 
     /// Grows a group around each of the seeds that is still in the pool, or that never was.
-    fn grow_all(&mut self, growth: Growth, pool: &mut Pool<'_>, seeds: &[u32]) -> (Vec<Group>, Vec<u32>) {
+    fn grow_all(
+        &mut self,
+        growth: Growth,
+        pool: &mut Pool<'_>,
+        seeds: &[u32],
+    ) -> (Vec<GrowingGroup>, Vec<u32>) {
         let (mut groups, mut residues) = (Vec::new(), Vec::new());
         for &seed in seeds {
             self.progress.advance(1);
@@ -298,10 +303,10 @@ impl Run<'_> {
             if belongs {
                 pool.take(seed);
             }
-            match growth.grow(self.judge, pool, seed, &mut self.expansions) {
+            match growth.grow(self.context, pool, seed, &mut self.expansions) {
                 Grown::Admitted(group) => groups.push(group),
                 Grown::Stuck { dead } => {
-                    self.dead_ends += if dead { self.judge.data.weight(seed as usize) } else { 0 };
+                    self.dead_ends += if dead { self.context.data.weight(seed as usize) } else { 0 };
                     residues.push(seed);
                 }
             }
@@ -311,14 +316,14 @@ impl Run<'_> {
 }
 
 /// Joins groups that a reader could not tell apart; the rows of a union that is not admitted are returned.
-fn one_group_each(judge: &Judge<'_>, groups: &mut Vec<Group>) -> Vec<u32> {
-    let mut alike: BTreeMap<Vec<Vec<u32>>, Group> = BTreeMap::new();
+fn one_group_each(context: &GrowthContext<'_>, groups: &mut Vec<GrowingGroup>) -> Vec<u32> {
+    let mut alike: BTreeMap<Vec<Vec<u32>>, GrowingGroup> = BTreeMap::new();
     let mut grew: Vec<Vec<Vec<u32>>> = Vec::new();
     for group in groups.drain(..) {
-        let looks = judge.looks(&group);
+        let looks = context.looks(&group);
         match alike.get_mut(&looks) {
             Some(known) => {
-                *known = judge.merged(known, &group);
+                *known = context.merged(known, &group);
                 grew.push(looks);
             }
             None => drop(alike.insert(looks, group)),
@@ -326,7 +331,7 @@ fn one_group_each(judge: &Judge<'_>, groups: &mut Vec<Group>) -> Vec<u32> {
     }
     let mut rows = Vec::new();
     for looks in grew {
-        if alike.get(&looks).is_some_and(|group| !judge.admits(group))
+        if alike.get(&looks).is_some_and(|group| !context.admits(group))
             && let Some(group) = alike.remove(&looks)
         {
             rows.extend(group.rows);
@@ -338,23 +343,28 @@ fn one_group_each(judge: &Judge<'_>, groups: &mut Vec<Group>) -> Vec<u32> {
 
 /// Keeps everybody after all: rows join groups, and groups each other, until the promises hold, be it of one group of all.
 /// False if they do not even then.
-fn hold_together(judge: &Judge<'_>, groups: &mut Vec<Group>, rows: &[u32], progress: &dyn Progress) -> bool {
+fn hold_together(
+    context: &GrowthContext<'_>,
+    groups: &mut Vec<GrowingGroup>,
+    rows: &[u32],
+    progress: &dyn Progress,
+) -> bool {
     let mut everything = match (groups.first(), rows.first()) {
         (Some(first), _) => first.clone(),
-        (None, Some(&row)) => judge.single(row),
+        (None, Some(&row)) => context.single(row),
         (None, None) => return false,
     };
     let rest = if groups.is_empty() { &rows[1..] } else { rows };
     for group in groups.iter().skip(1) {
-        everything = judge.merged(&everything, group);
+        everything = context.merged(&everything, group);
     }
-    rest.iter().for_each(|&row| judge.add(&mut everything, row));
-    if !judge.admits(&everything) {
+    rest.iter().for_each(|&row| context.add(&mut everything, row));
+    if !context.admits(&everything) {
         return false;
     }
     let mut merged = groups.clone();
-    let left = residue::merge(judge, &mut merged, rows, progress);
-    let lost = one_group_each(judge, &mut merged);
+    let left = residue::merge(context, &mut merged, rows, progress);
+    let lost = one_group_each(context, &mut merged);
     *groups = if left.is_empty() && lost.is_empty() { merged } else { vec![everything] };
     true
 }
@@ -378,16 +388,17 @@ fn nothing(data: &Dataset, outliers: u64) -> Error {
 }
 
 /// Turns groups into a partition, in an order that says nothing about how they came about.
-fn collect(data: &Dataset, groups: &[Group]) -> Result<Partition> {
+fn collect(data: &Dataset, groups: &[GrowingGroup]) -> Result<Partition> {
     let mut partition = Partition::new(data.quasi().len(), data.rows());
-    let spans = |group: &Group| -> Vec<Span> {
+    let spans = |group: &GrowingGroup| -> Vec<Span> {
         let span = |q: usize| {
             let codes = || group.rows.iter().map(|&row| data.quasi_codes(row as usize)[q]);
             Span { lo: Code(codes().min().unwrap_or(0)), hi: Code(codes().max().unwrap_or(0)) }
         };
         (0..data.quasi().len()).map(span).collect()
     };
-    let mut order: Vec<(Vec<Span>, &Group)> = groups.iter().map(|group| (spans(group), group)).collect();
+    let mut order: Vec<(Vec<Span>, &GrowingGroup)> =
+        groups.iter().map(|group| (spans(group), group)).collect();
     order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.rows.cmp(&b.1.rows)));
     for (spans, group) in order {
         partition.add(&spans, group.rows.iter().map(|&row| RowId(row)))?;

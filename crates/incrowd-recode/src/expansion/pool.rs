@@ -4,8 +4,8 @@
 //! group's cells bounds from below what any of its points would cost, so the cheapest come first and most are never looked
 //! at.
 
-use super::group::{Group, Judge};
-use super::line::Cell;
+use super::growing::{GrowingGroup, GrowthContext};
+use super::line::PricedCell;
 
 const LEAF: usize = 8;
 const NOBODY: u32 = u32::MAX;
@@ -19,7 +19,7 @@ struct Node {
 
 /// The pool.
 pub(super) struct Pool<'a> {
-    judge: &'a Judge<'a>,
+    context: &'a GrowthContext<'a>,
     width: usize,
     /// The codes of the points, point by point.
     codes: Vec<u32>,
@@ -37,8 +37,8 @@ pub(super) struct Pool<'a> {
 
 impl<'a> Pool<'a> {
     /// A pool of these rows, which come in the order in which they would be seeds.
-    pub(super) fn new(judge: &'a Judge<'a>, rows: &[u32]) -> Pool<'a> {
-        let data = judge.data;
+    pub(super) fn new(context: &'a GrowthContext<'a>, rows: &[u32]) -> Pool<'a> {
+        let data = context.data;
         let width = data.quasi().len();
         let mut turn = vec![u32::MAX; data.rows()];
         rows.iter().enumerate().for_each(|(i, &row)| turn[row as usize] = i as u32);
@@ -56,7 +56,7 @@ impl<'a> Pool<'a> {
             divide(&mut order, 0, NOBODY, width, &codes, &mut nodes, &mut boxes);
         }
         let mut pool = Pool {
-            judge,
+            context,
             width,
             codes: order.iter().flat_map(|&point| codes(point).to_vec()).collect(),
             at: order.iter().map(|&point| points[point as usize].to_vec()).collect(),
@@ -65,7 +65,7 @@ impl<'a> Pool<'a> {
             leaf_of: vec![0; order.len()],
             point_of_row: vec![NOBODY; data.rows()],
             turn,
-            counts: judge.lines.iter().map(|line| vec![0; line.leaves() as usize]).collect(),
+            counts: context.lines.iter().map(|line| vec![0; line.leaves() as usize]).collect(),
         };
         for (i, node) in pool.nodes.iter().enumerate().filter(|(_, node)| node.second == 0) {
             (node.points.0..node.points.1).for_each(|point| pool.leaf_of[point as usize] = i as u32);
@@ -130,9 +130,9 @@ impl<'a> Pool<'a> {
 
     /// For each quasi-identifier the value that is next: the nearest to the seed's within the group's cell, else the nearest
     /// outside it, the lower on a tie.
-    pub(super) fn next_values(&self, cells: &[Cell], seed: &[u32]) -> Vec<Option<u32>> {
+    pub(super) fn next_values(&self, cells: &[PricedCell], seed: &[u32]) -> Vec<Option<u32>> {
         let next = |q: usize| {
-            let (cell, counts, line) = (cells[q], &self.counts[q], &self.judge.lines[q]);
+            let (cell, counts, line) = (cells[q], &self.counts[q], &self.context.lines[q]);
             let there = |code: &u32| counts[*code as usize] > 0;
             let nearer = |below: Option<u32>, above: Option<u32>, from: (f64, f64)| match (below, above) {
                 (Some(b), Some(a)) if line.place(a) - from.1 < from.0 - line.place(b) => Some(a),
@@ -169,8 +169,8 @@ impl<'a> Pool<'a> {
     }
 
     /// What cells would lose with a point; with a node, the least that they lose with any of its points.
-    pub(super) fn price(&self, point: bool, id: u32, cells: &[Cell]) -> f64 {
-        let lines = self.judge.lines.iter().zip(cells);
+    pub(super) fn price(&self, point: bool, id: u32, cells: &[PricedCell]) -> f64 {
+        let lines = self.context.lines.iter().zip(cells);
         if point {
             return lines
                 .zip(self.codes_of(id))
@@ -189,8 +189,8 @@ impl<'a> Pool<'a> {
     }
 
     /// The cells of a group that also has a point.
-    pub(super) fn cells_at(&self, point: u32, cells: &[Cell]) -> Vec<Cell> {
-        self.judge.cells_with(cells, self.codes_of(point))
+    pub(super) fn cells_at(&self, point: u32, cells: &[PricedCell]) -> Vec<PricedCell> {
+        self.context.cells_with(cells, self.codes_of(point))
     }
 
     fn sides(&self, node: u32) -> &[(u32, u32)] {
@@ -198,7 +198,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The cheapest row that satisfies a predicate and lies outside the group's cell on every quasi-identifier.
-    pub(super) fn outside(&self, group: &Group, wanted: &dyn Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn outside(&self, group: &GrowingGroup, wanted: &dyn Fn(u32) -> bool) -> Option<u32> {
         let mut best: Option<(f64, u32, u32)> = None;
         for point in 0..self.at.len() as u32 {
             let codes = self.codes_of(point);
@@ -207,7 +207,7 @@ impl<'a> Pool<'a> {
             let Some(&row) = self.at[point as usize].iter().find(|&&row| apart && wanted(row)) else {
                 continue;
             };
-            let loss: f64 = self.judge.cells_with(&group.cells, codes).iter().map(|cell| cell.loss).sum();
+            let loss: f64 = self.context.cells_with(&group.cells, codes).iter().map(|cell| cell.loss).sum();
             let turn = self.turn[row as usize];
             if best.is_none_or(|(least, first, _)| loss.total_cmp(&least).then(turn.cmp(&first)).is_lt()) {
                 best = Some((loss, turn, row));

@@ -66,7 +66,7 @@ impl AlgorithmReport for ExpansionReport {
                 "before   at least {} of {} records have to be left out, whatever the algorithm{}",
                 thousands(forced.removals()),
                 thousands(outcome.records),
-                if forced.settled { "" } else { " (a bound: not every outlier was settled)" }
+                if forced.all_decided { "" } else { " (a bound: not every outlier was settled)" }
             )));
         }
         text.push(Block::line(format!(
@@ -96,7 +96,7 @@ pub fn forced_json(forced: &Forced) -> Json {
         "local": forced.outliers.local,
         "local_that_may_fit": forced.may_fit,
         "removals_at_least": forced.removals(),
-        "settled": forced.settled,
+        "settled": forced.all_decided,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use incrowd_core::Progress;
 
-use super::group::{Group, Judge};
-use super::line::Cell;
+use super::growing::{GrowingGroup, GrowthContext};
+use super::line::PricedCell;
 
 /// So many groups are tried for a row.
 const TRIED: usize = 64;
@@ -11,40 +11,41 @@ const TRIED: usize = 64;
 /// Puts each row into the group that loses least by it, merging further groups until the models admit the union. A row for
 /// which not even the union of all groups is admitted is returned.
 pub(super) fn merge(
-    judge: &Judge<'_>,
-    groups: &mut Vec<Group>,
+    context: &GrowthContext<'_>,
+    groups: &mut Vec<GrowingGroup>,
     rows: &[u32],
     progress: &dyn Progress,
 ) -> Vec<u32> {
     let mut removed = Vec::new();
-    let cover = |a: &[Cell], b: &[Cell]| -> Vec<Cell> {
-        judge.lines.iter().zip(a).zip(b).map(|((line, &a), &b)| line.both(a, b)).collect()
+    let cover = |a: &[PricedCell], b: &[PricedCell]| -> Vec<PricedCell> {
+        context.lines.iter().zip(a).zip(b).map(|((line, &a), &b)| line.both(a, b)).collect()
     };
     // Merging changes which groups there are, but not what all of them cover.
-    let mut covered: Option<Vec<Cell>> = None;
+    let mut covered: Option<Vec<PricedCell>> = None;
     for group in groups.iter() {
         covered = Some(covered.map_or_else(|| group.cells.clone(), |cells| cover(&cells, &group.cells)));
     }
     for &row in rows {
         progress.advance(1);
-        let mut union = judge.single(row);
+        let mut union = context.single(row);
         let widest = covered.as_ref().map_or_else(|| union.cells.clone(), |cells| cover(cells, &union.cells));
         let mut left: Vec<usize> = (0..groups.len()).collect();
         let mut used: Vec<usize> = Vec::new();
         let admitted = loop {
             // Once the cells are as wide as they get, a dead corner stays.
-            let dead = judge.is_dead(&union.cells);
+            let dead = context.is_dead(&union.cells);
             if dead && union.cells == widest {
                 break false;
             }
-            let cheapest = left.iter().enumerate().map(|(at, &g)| (increase(judge, &union, &groups[g]), at));
+            let cheapest =
+                left.iter().enumerate().map(|(at, &g)| (increase(context, &union, &groups[g]), at));
             let Some((_, at)) = cheapest.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
                 break false;
             };
             let group = left.remove(at);
-            union = judge.merged(&union, &groups[group]);
+            union = context.merged(&union, &groups[group]);
             used.push(group);
-            if !judge.is_dead(&union.cells) && judge.admits(&union) {
+            if !context.is_dead(&union.cells) && context.admits(&union) {
                 break true;
             }
         };
@@ -61,8 +62,8 @@ pub(super) fn merge(
 }
 
 /// What all records of two groups lose more if they stand together.
-fn increase(judge: &Judge<'_>, a: &Group, b: &Group) -> f64 {
-    let cells = judge.lines.iter().zip(&a.cells).zip(&b.cells);
+fn increase(context: &GrowthContext<'_>, a: &GrowingGroup, b: &GrowingGroup) -> f64 {
+    let cells = context.lines.iter().zip(&a.cells).zip(&b.cells);
     let loss: f64 = cells.map(|((line, &a), &b)| line.both(a, b).loss).sum();
     let (n, m) = (a.summary.records as f64, b.summary.records as f64);
     loss * (n + m) - a.loss() * n - b.loss() * m
@@ -71,24 +72,25 @@ fn increase(judge: &Judge<'_>, a: &Group, b: &Group) -> f64 {
 /// Puts each row into the cheapest group that is still admitted with it. A row for which there is none, or for which that
 /// costs more than leaving it out, is returned.
 pub(super) fn join(
-    judge: &Judge<'_>,
-    groups: &mut [Group],
+    context: &GrowthContext<'_>,
+    groups: &mut [GrowingGroup],
     rows: &[u32],
     progress: &dyn Progress,
 ) -> Vec<u32> {
     let mut removed = Vec::new();
-    let mut losses: Vec<f64> = groups.iter().map(Group::loss).collect();
+    let mut losses: Vec<f64> = groups.iter().map(GrowingGroup::loss).collect();
     for &row in rows {
         progress.advance(1);
-        let (codes, weight) = (judge.data.quasi_codes(row as usize), judge.data.weight(row as usize) as f64);
-        let most = judge.lines.len() as f64 * weight;
+        let (codes, weight) =
+            (context.data.quasi_codes(row as usize), context.data.weight(row as usize) as f64);
+        let most = context.lines.len() as f64 * weight;
         let mut offers: Vec<(f64, usize)> = Vec::new();
         for (at, group) in groups.iter().enumerate() {
             let records = group.summary.records as f64;
             // Every further cell adds to the loss, so the sum can stop where it is too much.
             let room = (most + losses[at] * records) / (records + weight);
             let mut loss = 0.0;
-            for ((line, &cell), &code) in judge.lines.iter().zip(&group.cells).zip(codes) {
+            for ((line, &cell), &code) in context.lines.iter().zip(&group.cells).zip(codes) {
                 loss += line.loss_with(cell, code);
                 if loss > room {
                     break;
@@ -106,15 +108,15 @@ pub(super) fn join(
         }
         offers.sort_by(order);
         for &(_, at) in &offers {
-            let cells = judge.cells_with(&groups[at].cells, codes);
-            if judge.admits_with(&groups[at], row, &cells) {
+            let cells = context.cells_with(&groups[at].cells, codes);
+            if context.admits_with(&groups[at], row, &cells) {
                 found = Some(at);
                 break;
             }
         }
         match found {
             Some(at) => {
-                judge.add(&mut groups[at], row);
+                context.add(&mut groups[at], row);
                 losses[at] = groups[at].loss();
             }
             None => removed.push(row),

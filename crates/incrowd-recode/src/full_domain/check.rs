@@ -1,4 +1,4 @@
-//! Asking the models about a node.
+//! Whether the groups of a node satisfy the models.
 
 use std::cell::RefCell;
 
@@ -7,11 +7,11 @@ use incrowd_core::{Dataset, Error, GroupSummary, Result};
 
 use super::frequency::{Counts, FrequencySet, Scratch, collect};
 use super::key::{Field, Key};
-use super::ladder::Ladder;
+use super::levels::ClassLevels;
 use super::price::{Metric, Prices, Sizes};
 
 thread_local! {
-    /// Room for roll-ups, one per thread.
+    /// Buffers for roll-ups, one per thread.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Outcome {
 /// The table, the models and the metric: all that does not change from node to node.
 #[derive(Debug)]
 pub(super) struct Checker<'a, K> {
-    pub(super) ladders: Vec<Ladder>,
+    pub(super) column_levels: Vec<ClassLevels>,
     pub(super) fields: Vec<Field>,
     pub(super) prices: Prices,
     /// The groups at the bottom of the lattice.
@@ -50,7 +50,7 @@ pub(super) struct Checker<'a, K> {
 impl<'a, K: Key> Checker<'a, K> {
     pub(super) fn new(
         data: &Dataset,
-        ladders: Vec<Ladder>,
+        column_levels: Vec<ClassLevels>,
         fields: Vec<Field>,
         models: &'a [Box<dyn BoundModel>],
         metric: Metric,
@@ -62,10 +62,10 @@ impl<'a, K: Key> Checker<'a, K> {
         let mut watched: Vec<usize> = others.iter().filter_map(|model| model.looks_at()).collect();
         watched.sort_unstable();
         watched.dedup();
-        let prices = Prices::new(data, &ladders, metric)?;
-        let base = base(data, &ladders, &fields, &watched, !others.is_empty())?;
+        let prices = Prices::new(data, &column_levels, metric)?;
+        let base = base(data, &column_levels, &fields, &watched, !others.is_empty())?;
         let sensitive = data.sensitive().len();
-        Ok(Checker { ladders, fields, prices, base, least, others, watched, sensitive, suppressible })
+        Ok(Checker { column_levels, fields, prices, base, least, others, watched, sensitive, suppressible })
     }
 
     /// Whether going up from a node that keeps the promises only leads to nodes that do, and whether what is suppressed
@@ -94,7 +94,7 @@ impl<'a, K: Key> Checker<'a, K> {
         to: &[u8],
     ) -> (FrequencySet<K>, Option<Outcome>) {
         SCRATCH.with_borrow_mut(|scratch| {
-            let set = source.rolled_up(&self.ladders, &self.fields, from, to, scratch);
+            let set = source.rolled_up(&self.column_levels, &self.fields, from, to, scratch);
             let outcome = self.judge(&set, to, scratch);
             (set, outcome)
         })
@@ -102,7 +102,8 @@ impl<'a, K: Key> Checker<'a, K> {
 
     /// Rolls up without asking.
     pub(super) fn rolled_up(&self, source: &FrequencySet<K>, from: &[u8], to: &[u8]) -> FrequencySet<K> {
-        SCRATCH.with_borrow_mut(|scratch| source.rolled_up(&self.ladders, &self.fields, from, to, scratch))
+        SCRATCH
+            .with_borrow_mut(|scratch| source.rolled_up(&self.column_levels, &self.fields, from, to, scratch))
     }
 
     /// The cost and the groups of a node that keeps the promises; `None` if it does not.
@@ -127,7 +128,11 @@ impl<'a, K: Key> Checker<'a, K> {
         }
         let Sizes { groups, suppressed, .. } = *sizes;
         // A node of fewer columns is only asked whether it keeps the promises.
-        if levels.iter().zip(&self.ladders).any(|(&level, ladder)| usize::from(level) == ladder.levels()) {
+        if levels
+            .iter()
+            .zip(&self.column_levels)
+            .any(|(&level, of_column)| usize::from(level) == of_column.levels())
+        {
             return Some(Outcome { value: 0.0, groups, suppressed, floor: 0.0 });
         }
         let mut gone = vec![Vec::new(); levels.len()];
@@ -187,7 +192,7 @@ impl<'a, K: Key> Checker<'a, K> {
     pub(super) fn published(&self, levels: &[u8]) -> Vec<(K, bool)> {
         let bottom = vec![0; levels.len()];
         SCRATCH.with_borrow_mut(|scratch| {
-            let set = self.base.rolled_up(&self.ladders, &self.fields, &bottom, levels, scratch);
+            let set = self.base.rolled_up(&self.column_levels, &self.fields, &bottom, levels, scratch);
             self.sizes(&set, scratch);
             let mut published: Vec<(K, bool)> =
                 set.groups.iter().map(|&(key, records)| (key, records > 0)).collect();
@@ -200,8 +205,8 @@ impl<'a, K: Key> Checker<'a, K> {
     /// The key of a row at a node.
     pub(super) fn key(&self, codes: &[u32], levels: &[u8]) -> K {
         let mut key = K::default();
-        for (column, ladder) in self.ladders.iter().enumerate() {
-            let class = ladder.up(0, usize::from(levels[column]))[ladder.leaf(codes[column]) as usize];
+        for (column, of_column) in self.column_levels.iter().enumerate() {
+            let class = of_column.up(0, usize::from(levels[column]))[of_column.leaf(codes[column]) as usize];
             key = key.set(self.fields[column], class);
         }
         key
@@ -216,17 +221,18 @@ impl<'a, K: Key> Checker<'a, K> {
 /// The groups at the bottom, in the order of their keys: which row has which number must not matter.
 fn base<K: Key>(
     data: &Dataset,
-    ladders: &[Ladder],
+    column_levels: &[ClassLevels],
     fields: &[Field],
     watched: &[usize],
     asks: bool,
 ) -> Result<FrequencySet<K>> {
-    let key = |class: &dyn Fn(usize, &Ladder) -> u32| {
-        let columns = ladders.iter().enumerate();
-        columns.fold(K::default(), |key, (column, ladder)| key.set(fields[column], class(column, ladder)))
+    let key = |class: &dyn Fn(usize, &ClassLevels) -> u32| {
+        let columns = column_levels.iter().enumerate();
+        columns
+            .fold(K::default(), |key, (column, of_column)| key.set(fields[column], class(column, of_column)))
     };
-    let of_row = |row: usize| key(&|column, ladder| ladder.leaf(data.quasi_codes(row)[column]));
-    let of_person = |row: usize| key(&|_, ladder| ladder.person(row));
+    let of_row = |row: usize| key(&|column, of_column| of_column.leaf(data.quasi_codes(row)[column]));
+    let of_person = |row: usize| key(&|_, of_column| of_column.person(row));
     let population = data.population().filter(|_| asks);
     let people = population.map_or(0, |population| population.rows());
     let rows = data.rows();

@@ -1,4 +1,4 @@
-//! Every node is checked.
+//! The exhaustive search: every node of the lattice is checked.
 //!
 //! Nodes are visited as a tree: the parent of a node is one level lower in the last column, in a fixed order of the columns,
 //! that is not at its lowest level. So each node's groups follow from those of a node with hardly more groups, and no
@@ -23,7 +23,7 @@ pub(super) fn search<K: Key>(
     progress: &dyn Progress,
 ) -> Vec<(Node, Outcome)> {
     let mut order: Vec<usize> = (0..lattice.columns()).collect();
-    order.sort_by_key(|&column| std::cmp::Reverse(checker.ladders[column].classes(0)));
+    order.sort_by_key(|&column| std::cmp::Reverse(checker.column_levels[column].classes(0)));
     let walk = Walk { checker, lattice, order, progress };
     let bottom = vec![0; lattice.columns()];
     walk.visit(&checker.base, &bottom, &bottom, 0)
@@ -45,7 +45,7 @@ impl<K: Key> Walk<'_, K> {
             outcome.map(|outcome| (self.lattice.node(to), outcome)).into_iter().collect();
         let children = (first..self.order.len()).filter(|&position| {
             let column = self.order[position];
-            usize::from(to[column]) + 1 < self.checker.ladders[column].levels()
+            usize::from(to[column]) + 1 < self.checker.column_levels[column].levels()
         });
         let child = |position: usize| {
             let mut above = to.to_vec();

@@ -1,7 +1,7 @@
 //! Frequency sets: the groups of a node, and how those of a higher node follow from them without looking at rows again.
 
 use super::key::{Field, Key};
-use super::ladder::Ladder;
+use super::levels::ClassLevels;
 
 /// The groups of a node as models see them.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +100,7 @@ fn merged(values: usize, starts: &[u32], scattered: &[(u32, u64)], sums: &mut Ve
     counts
 }
 
-/// Room for adding up histograms.
+/// Buffers for adding up histograms.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     sums: Vec<u64>,
@@ -128,7 +128,7 @@ impl<K: Key> FrequencySet<K> {
     /// The frequency set at `to`, which is not below `from`, where this one is.
     pub(super) fn rolled_up(
         &self,
-        ladders: &[Ladder],
+        column_levels: &[ClassLevels],
         fields: &[Field],
         from: &[u8],
         to: &[u8],
@@ -136,11 +136,11 @@ impl<K: Key> FrequencySet<K> {
     ) -> FrequencySet<K> {
         let mut steps = Vec::with_capacity(fields.len());
         let mut most = 1usize;
-        for (column, ladder) in ladders.iter().enumerate() {
+        for (column, of_column) in column_levels.iter().enumerate() {
             let (a, b) = (usize::from(from[column]), usize::from(to[column]));
-            most = most.saturating_mul(ladder.classes(b));
+            most = most.saturating_mul(of_column.classes(b));
             if a != b {
-                steps.push(Step { field: fields[column], table: ladder.up(a, b) });
+                steps.push(Step { field: fields[column], table: of_column.up(a, b) });
             }
         }
         let follow = !self.people.is_empty() || !self.counts.is_empty();

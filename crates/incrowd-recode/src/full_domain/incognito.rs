@@ -1,4 +1,4 @@
-//! Incognito: what fails for some columns fails for more of them.
+//! The search Incognito: a level vector that fails for some columns fails for any more of them, so it is pruned there.
 //!
 //! Paper: `lefevre2005`. For ever larger subsets of the columns, the level vectors all of whose
 //! projections on one column less kept the promises are candidates. They are checked in order of the sum of their levels: a
@@ -34,7 +34,7 @@ pub(super) struct Found {
 
 /// How many nodes the lattices of all subsets have together.
 pub(super) fn nodes<K: Key>(checker: &Checker<'_, K>) -> u64 {
-    let each = checker.ladders.iter().map(|ladder| ladder.levels() as u64 + 1);
+    let each = checker.column_levels.iter().map(|of_column| of_column.levels() as u64 + 1);
     each.fold(1u64, |nodes, n| nodes.saturating_mul(n)) - 1
 }
 
@@ -66,8 +66,8 @@ struct Subset<'a, K> {
 
 impl<'a, K: Key> Subset<'a, K> {
     fn new(checker: &'a Checker<'a, K>, bits: u32) -> Self {
-        let columns: Vec<usize> = (0..checker.ladders.len()).filter(|c| bits >> c & 1 == 1).collect();
-        let levels = columns.iter().map(|&c| checker.ladders[c].levels() as u32).collect();
+        let columns: Vec<usize> = (0..checker.column_levels.len()).filter(|c| bits >> c & 1 == 1).collect();
+        let levels = columns.iter().map(|&c| checker.column_levels[c].levels() as u32).collect();
         // A part of a lattice that is small enough is.
         let lattice = Lattice::new(levels).unwrap_or_else(|| unreachable!("a part is larger than the whole"));
         Subset { checker, columns, bits, lattice }
@@ -75,7 +75,8 @@ impl<'a, K: Key> Subset<'a, K> {
 
     /// The node as a vector over all columns, those not in the subset left out.
     fn vector(&self, node: Node) -> Vec<u8> {
-        let mut vector: Vec<u8> = self.checker.ladders.iter().map(|ladder| ladder.levels() as u8).collect();
+        let mut vector: Vec<u8> =
+            self.checker.column_levels.iter().map(|of_column| of_column.levels() as u8).collect();
         self.columns.iter().enumerate().for_each(|(i, &column)| vector[column] = self.lattice.level(node, i));
         vector
     }
@@ -88,8 +89,8 @@ impl<'a, K: Key> Subset<'a, K> {
             };
             let mut index = 0;
             for (i, &column) in self.columns.iter().enumerate().filter(|(i, _)| *i != left_out) {
-                index =
-                    index * self.checker.ladders[column].levels() + usize::from(self.lattice.level(node, i));
+                index = index * self.checker.column_levels[column].levels()
+                    + usize::from(self.lattice.level(node, i));
             }
             verdicts[index]
         })
@@ -101,8 +102,8 @@ impl<'a, K: Key> Subset<'a, K> {
         found: &mut Found,
         progress: &dyn Progress,
     ) -> Vec<bool> {
-        let whole = self.columns.len() == self.checker.ladders.len();
-        let bottom = vec![0; self.checker.ladders.len()];
+        let whole = self.columns.len() == self.checker.column_levels.len();
+        let bottom = vec![0; self.checker.column_levels.len()];
         let start = self.vector(Node(0));
         let projected = (!whole).then(|| self.checker.rolled_up(&self.checker.base, &bottom, &start));
         let base = projected.as_ref().unwrap_or(&self.checker.base);

@@ -16,11 +16,11 @@ mod fast;
 mod frequency;
 mod incognito;
 mod key;
-mod ladder;
 mod lattice;
+mod levels;
+mod outer_grouping;
 mod price;
 mod report;
-mod sheet;
 
 pub use price::Metric;
 pub use report::{FoundNode, SearchReport};
@@ -33,8 +33,8 @@ use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress
 use crate::{Algorithm, Card, Recoding};
 use check::{Checker, Outcome};
 use key::{Field, Key};
-use ladder::Ladder;
 use lattice::{Lattice, Node};
+use levels::ClassLevels;
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -138,23 +138,30 @@ impl Algorithm for FullDomain {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        let ladders = (0..data.quasi().len()).map(|column| Ladder::new(data, column));
-        let ladders = ladders.collect::<Result<Vec<_>>>()?;
-        if let Some(column) = ladders.iter().position(|ladder| ladder.levels() >= usize::from(u8::MAX)) {
+        let column_levels = (0..data.quasi().len()).map(|column| ClassLevels::new(data, column));
+        let column_levels = column_levels.collect::<Result<Vec<_>>>()?;
+        if let Some(column) =
+            column_levels.iter().position(|of_column| of_column.levels() >= usize::from(u8::MAX))
+        {
             let name = &data.quasi()[column].name;
             return Err(Error::input(format!("the hierarchy of column `{name}` has more than 254 levels")));
         }
-        let Some(lattice) = Lattice::new(ladders.iter().map(|ladder| ladder.levels() as u32).collect())
+        let Some(lattice) =
+            Lattice::new(column_levels.iter().map(|of_column| of_column.levels() as u32).collect())
         else {
-            return Err(too_large(&ladders, Lattice::MOST_NODES));
+            return Err(too_large(&column_levels, Lattice::MOST_NODES));
         };
-        let widest = |ladder: &Ladder| (0..ladder.levels()).map(|level| ladder.classes(level)).max();
-        let (fields, bits) = Field::layout(ladders.iter().map(|ladder| widest(ladder).unwrap_or(1)));
+        let widest =
+            |of_column: &ClassLevels| (0..of_column.levels()).map(|level| of_column.classes(level)).max();
+        let (fields, bits) =
+            Field::layout(column_levels.iter().map(|of_column| widest(of_column).unwrap_or(1)));
         if bits <= u64::BITS {
-            let checker = Checker::<u64>::new(data, ladders, fields, models, self.metric, suppressible)?;
+            let checker =
+                Checker::<u64>::new(data, column_levels, fields, models, self.metric, suppressible)?;
             self.run(data, &checker, &lattice, progress)
         } else if bits <= u128::BITS {
-            let checker = Checker::<u128>::new(data, ladders, fields, models, self.metric, suppressible)?;
+            let checker =
+                Checker::<u128>::new(data, column_levels, fields, models, self.metric, suppressible)?;
             self.run(data, &checker, &lattice, progress)
         } else {
             Err(Error::resources(
@@ -233,8 +240,8 @@ fn but_for_rounding(cost: f64) -> f64 {
     f64::from_bits((cost.max(0.0).to_bits() + DROPPED / 2) & !DROPPED)
 }
 
-fn too_large(ladders: &[Ladder], most: u64) -> Error {
-    let nodes = ladders.iter().fold(1u128, |nodes, l| nodes.saturating_mul(l.levels() as u128));
+fn too_large(column_levels: &[ClassLevels], most: u64) -> Error {
+    let nodes = column_levels.iter().fold(1u128, |nodes, l| nodes.saturating_mul(l.levels() as u128));
     Error::job(format!(
         "the levels of the quasi-identifiers can be combined in {nodes} ways, more than the {most} that can be searched \
          like this"
@@ -273,7 +280,7 @@ fn incognito<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn
 
 fn exhaustive<K: Key>(checker: &Checker<'_, K>, lattice: &Lattice, progress: &dyn Progress) -> Result<Known> {
     if lattice.len() > exhaustive::MOST_NODES {
-        return Err(too_large(&checker.ladders, exhaustive::MOST_NODES as u64));
+        return Err(too_large(&checker.column_levels, exhaustive::MOST_NODES as u64));
     }
     progress.step_through("searching", lattice.len() as u64, THINGS);
     let outcomes: BTreeMap<Node, Outcome> =
@@ -294,8 +301,8 @@ fn partition<K: Key>(data: &Dataset, checker: &Checker<'_, K>, levels: &[u8]) ->
         let Some(rows) = rows.next_if(|rows| rows[0].0 == key) else { continue };
         if published {
             let span = |(column, level): (usize, &u8)| -> Span {
-                let ladder = &checker.ladders[column];
-                let first = ladder.first(usize::from(*level), checker.class(key, column));
+                let of_column = &checker.column_levels[column];
+                let first = of_column.first(usize::from(*level), checker.class(key, column));
                 data.quasi()[column].domain.level_span(first, usize::from(*level))
             };
             let spans: Vec<Span> = levels.iter().enumerate().map(span).collect();

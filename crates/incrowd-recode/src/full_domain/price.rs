@@ -17,7 +17,7 @@
 
 use incrowd_core::{Dataset, Error, Result};
 
-use super::ladder::Ladder;
+use super::levels::ClassLevels;
 
 /// What is to be least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +81,8 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    pub(super) fn new(data: &Dataset, ladders: &[Ladder], metric: Metric) -> Result<Prices> {
-        let (records, columns) = (data.records(), ladders.len());
+    pub(super) fn new(data: &Dataset, column_levels: &[ClassLevels], metric: Metric) -> Result<Prices> {
+        let (records, columns) = (data.records(), column_levels.len());
         let entropy = matches!(metric, Metric::NonUniformEntropy | Metric::NonUniformEntropySuppressed);
         let mut prices = Prices {
             metric,
@@ -97,10 +97,10 @@ impl Prices {
         if matches!(metric, Metric::Ncp | Metric::InformationLoss) {
             (prices.whole, prices.divisor) = (columns as f64, columns as f64 * records as f64);
         }
-        for (quasi, ladder) in data.quasi().iter().zip(ladders) {
+        for (quasi, of_column) in data.quasi().iter().zip(column_levels) {
             let domain = &quasi.domain;
             let price = |level: usize, class: usize| -> Result<f64> {
-                let code = ladder.firsts(level)[class];
+                let code = of_column.firsts(level)[class];
                 let cell = || {
                     domain
                         .read(&domain.level_label(code, level))
@@ -111,17 +111,17 @@ impl Prices {
                     Metric::InformationLoss => domain.cell_loss(&cell()?),
                     Metric::Distortion => -(domain.level_depth(code, level) as f64),
                     Metric::NonUniformEntropy | Metric::NonUniformEntropySuppressed => {
-                        (ladder.records(level)[class] as f64 / records as f64).log2()
+                        (of_column.records(level)[class] as f64 / records as f64).log2()
                     }
                     Metric::Discernibility | Metric::AverageClassSize => 0.0,
                 })
             };
             let classes = |level: usize| {
-                (0..ladder.firsts(level).len()).map(move |class| price(level, class)).collect()
+                (0..of_column.firsts(level).len()).map(move |class| price(level, class)).collect()
             };
-            let of_class = (0..ladder.levels()).map(classes).collect::<Result<Vec<Vec<f64>>>>()?;
+            let of_class = (0..of_column.levels()).map(classes).collect::<Result<Vec<Vec<f64>>>>()?;
             let of_level = |(level, prices): (usize, &Vec<f64>)| {
-                prices.iter().zip(ladder.records(level)).map(|(price, &n)| price * n as f64).sum::<f64>()
+                prices.iter().zip(of_column.records(level)).map(|(price, &n)| price * n as f64).sum::<f64>()
             };
             let of_level: Vec<f64> = of_class.iter().enumerate().map(of_level).collect();
             if entropy || metric == Metric::Distortion {
@@ -131,7 +131,7 @@ impl Prices {
             prices.of_class.push(of_class);
             prices
                 .records_of
-                .push((0..ladder.levels()).map(|level| ladder.records(level).to_vec()).collect());
+                .push((0..of_column.levels()).map(|level| of_column.records(level).to_vec()).collect());
             prices.of_level.push(of_level);
         }
         if metric == Metric::Distortion {

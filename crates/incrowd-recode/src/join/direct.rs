@@ -4,7 +4,7 @@
 
 use incrowd_core::{Dataset, Progress, Result};
 
-use super::{Card, Crowd, JoinAlgorithm, JoinOutcome};
+use super::{Card, JoinAlgorithm, JoinOutcome, JoinRules};
 
 /// The entry for `explain`.
 pub(super) const CARD: Card = Card {
@@ -22,12 +22,12 @@ pub(super) const CARD: Card = Card {
 pub fn direct(
     algorithm: &dyn JoinAlgorithm,
     data: &Dataset,
-    crowd: &Crowd<'_>,
+    rules: &JoinRules<'_>,
     progress: &dyn Progress,
 ) -> Result<JoinOutcome> {
     let rows: Vec<u32> = (0..data.rows() as u32).collect();
     progress.step("dividing", Some(rows.len() as u64));
     let mut outcome = JoinOutcome::default();
-    outcome.add(&algorithm.group(data, &rows, crowd, progress)?, false);
+    outcome.add(&algorithm.group(data, &rows, rules, progress)?, false);
     Ok(outcome)
 }

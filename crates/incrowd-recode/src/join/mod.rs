@@ -56,23 +56,23 @@ const JOIN_CARD: Card = Card {
              again with another external table lets the two releases be intersected.",
 };
 
-/// Whose rows are microdata and what a crowd must be.
+/// Which rows are microdata, and what a group of a join must have.
 #[derive(Debug)]
-pub struct Crowd<'a> {
+pub struct JoinRules<'a> {
     microdata: u32,
     least: u64,
     models: &'a [Box<dyn BoundModel>],
     watched: Vec<usize>,
 }
 
-impl<'a> Crowd<'a> {
+impl<'a> JoinRules<'a> {
     /// Rows below `microdata` are microdata, the others external. A group has at least `least` records. `models` say which
     /// microdata may stand as a sensitive group; without models sensitive groups are of no interest.
-    pub fn new(microdata: usize, least: u64, models: &'a [Box<dyn BoundModel>]) -> Crowd<'a> {
+    pub fn new(microdata: usize, least: u64, models: &'a [Box<dyn BoundModel>]) -> JoinRules<'a> {
         let mut watched: Vec<usize> = models.iter().filter_map(|model| model.looks_at()).collect();
         watched.sort_unstable();
         watched.dedup();
-        Crowd { microdata: microdata as u32, least, models, watched }
+        JoinRules { microdata: microdata as u32, least, models, watched }
     }
 
     /// Whether a row is microdata.
@@ -132,14 +132,14 @@ impl Grouping {
 
 /// A way to group rows of which some are external.
 pub trait JoinAlgorithm: Debug + Send + Sync {
-    /// Groups these rows of the table: every group has at least the crowd's least number of records and a row of the
+    /// Groups these rows of the table: every group has at least the least number of records of the rules and a row of the
     /// microdata, every row of the microdata is in exactly one group, an external row in one or none. Every sensitive group is
     /// admitted if all the microdata of `rows` together is. The caller sees to it that the rows have enough records.
     fn group(
         &self,
         data: &Dataset,
         rows: &[u32],
-        crowd: &Crowd<'_>,
+        rules: &JoinRules<'_>,
         progress: &dyn Progress,
     ) -> Result<Grouping>;
 }

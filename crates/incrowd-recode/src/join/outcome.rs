@@ -2,7 +2,7 @@
 
 use incrowd_core::{Code, Dataset, Partition, Result, RowId, Span};
 
-use super::{Crowd, Grouping};
+use super::{Grouping, JoinRules};
 
 /// A published group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +47,9 @@ impl JoinOutcome {
     }
 
     /// How many records of the microdata each group has.
-    pub fn microdata(&self, data: &Dataset, crowd: &Crowd<'_>) -> Vec<u64> {
+    pub fn microdata(&self, data: &Dataset, rules: &JoinRules<'_>) -> Vec<u64> {
         let own = |group: &JoinGroup| {
-            let rows = group.rows.iter().filter(|row| crowd.is_microdata(**row));
+            let rows = group.rows.iter().filter(|row| rules.is_microdata(**row));
             rows.map(|&row| data.weight(row as usize)).sum()
         };
         self.groups.iter().map(own).collect()

@@ -9,7 +9,7 @@ use incrowd_core::{Dataset, GroupId, Partition, Progress, Result};
 use rayon::prelude::*;
 
 use super::boxes::Boxes;
-use super::{Card, Crowd, Grouping, JoinAlgorithm, JoinOutcome};
+use super::{Card, Grouping, JoinAlgorithm, JoinOutcome, JoinRules};
 
 /// The entry for `explain`.
 pub(super) const CARD: Card = Card {
@@ -40,11 +40,11 @@ pub fn refinement(
     data: &Dataset,
     groups: Vec<Vec<u32>>,
     boxes: &Boxes,
-    crowd: &Crowd<'_>,
+    rules: &JoinRules<'_>,
     progress: &dyn Progress,
 ) -> Result<JoinOutcome> {
     let mut groups = groups;
-    let external: Vec<u32> = (0..data.rows() as u32).filter(|&row| !crowd.is_microdata(row)).collect();
+    let external: Vec<u32> = (0..data.rows() as u32).filter(|&row| !rules.is_microdata(row)).collect();
     let places: Vec<Option<u32>> =
         external.par_iter().map(|&row| boxes.smallest(data.quasi_codes(row as usize))).collect();
     for (row, place) in external.into_iter().zip(places) {
@@ -54,8 +54,8 @@ pub fn refinement(
     }
     progress.step("refining", Some(groups.iter().map(|rows| rows.len() as u64).sum()));
     // Inside a group all boxes are of one sensitive group, whatever models there are.
-    let crowd = Crowd { models: &[], watched: Vec::new(), ..*crowd };
-    let refine = |rows: &Vec<u32>| algorithm.group(data, rows, &crowd, progress);
+    let rules = JoinRules { models: &[], watched: Vec::new(), ..*rules };
+    let refine = |rows: &Vec<u32>| algorithm.group(data, rows, &rules, progress);
     let refined = groups.par_iter().map(refine).collect::<Result<Vec<Grouping>>>()?;
     let mut outcome = JoinOutcome::default();
     refined.iter().for_each(|grouping| outcome.add(grouping, true));

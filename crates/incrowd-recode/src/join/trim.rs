@@ -9,7 +9,7 @@
 
 use incrowd_core::Dataset;
 
-use super::{Card, Crowd, JoinOutcome};
+use super::{Card, JoinOutcome, JoinRules};
 use crate::top_down::{Lines, less};
 
 /// The entry for `explain`.
@@ -23,13 +23,13 @@ pub(super) const CARD: Card = Card {
 };
 
 /// Trims every group of the outcome.
-pub fn trim(outcome: &mut JoinOutcome, data: &Dataset, crowd: &Crowd<'_>) {
+pub fn trim(outcome: &mut JoinOutcome, data: &Dataset, rules: &JoinRules<'_>) {
     let lines = Lines::new(data);
-    outcome.groups.iter_mut().for_each(|group| trim_group(&mut group.rows, data, &lines, crowd));
+    outcome.groups.iter_mut().for_each(|group| trim_group(&mut group.rows, data, &lines, rules));
 }
 
 /// Trims one group: rows are taken away from `rows`.
-pub fn trim_group(rows: &mut Vec<u32>, data: &Dataset, lines: &Lines<'_>, crowd: &Crowd<'_>) {
+pub fn trim_group(rows: &mut Vec<u32>, data: &Dataset, lines: &Lines<'_>, rules: &JoinRules<'_>) {
     let width = data.quasi().len();
     let mut records: u64 = rows.iter().map(|&row| data.weight(row as usize)).sum();
     // Along each line the rows in order; what is gone is skipped by moving the two ends.
@@ -42,7 +42,7 @@ pub fn trim_group(rows: &mut Vec<u32>, data: &Dataset, lines: &Lines<'_>, crowd:
         .collect();
     let mut ends: Vec<(usize, usize)> = vec![(0, rows.len()); width];
     let mut gone: hashbrown::HashSet<u32> = hashbrown::HashSet::new();
-    while records > crowd.least() {
+    while records > rules.least() {
         let mut best: Option<(f64, u64, Vec<u32>)> = None;
         for line in 0..width {
             let (order, (from, to)) = (&orders[line], &mut ends[line]);
@@ -75,8 +75,8 @@ pub fn trim_group(rows: &mut Vec<u32>, data: &Dataset, lines: &Lines<'_>, crowd:
                 let gain = if lines.is_numeric(line) { step } else { shrinks };
                 let people: u64 = face.iter().map(|&row| data.weight(row as usize)).sum();
                 let feasible = gain > 0.0
-                    && records - people >= crowd.least()
-                    && !face.iter().any(|&row| crowd.is_microdata(row));
+                    && records - people >= rules.least()
+                    && !face.iter().any(|&row| rules.is_microdata(row));
                 let better = best.as_ref().is_none_or(|(most, fewest, _)| {
                     less(*most, gain) || !less(gain, *most) && people < *fewest
                 });

@@ -18,7 +18,7 @@ use incrowd_core::{Dataset, Error, Partition, Progress, Result, RowId};
 use rayon::prelude::*;
 
 use crate::{Algorithm, Card};
-use step::{Group, Stepper};
+use step::{Stepper, SteppingGroup};
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -70,7 +70,7 @@ impl Algorithm for LocalRecoding {
 }
 
 /// Divides a group until nothing can step down any more.
-fn divide(stepper: &Stepper<'_>, group: Group, progress: &dyn Progress) -> Vec<Group> {
+fn divide(stepper: &Stepper<'_>, group: SteppingGroup, progress: &dyn Progress) -> Vec<SteppingGroup> {
     match stepper.step(&group) {
         None => {
             progress.advance(group.records());
@@ -83,7 +83,7 @@ fn divide(stepper: &Stepper<'_>, group: Group, progress: &dyn Progress) -> Vec<G
 }
 
 /// Turns groups into a partition; a row whose records are in several groups is divided.
-fn collect(data: &Dataset, groups: &[Group]) -> Result<Partition> {
+fn collect(data: &Dataset, groups: &[SteppingGroup]) -> Result<Partition> {
     let mut partition = Partition::new(data.quasi().len(), data.rows());
     let mut left: Vec<u64> = (0..data.rows()).map(|row| data.weight(row)).collect();
     for group in groups {

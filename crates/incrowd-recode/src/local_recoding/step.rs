@@ -1,4 +1,5 @@
-//! One step down: which quasi-identifier, who steps, and who stays for company.
+//! One step of local recoding: which quasi-identifier goes down a level, which records go down, and which stay behind so that
+//! those that cannot go still are a group.
 
 use incrowd_core::domain::Domain;
 use incrowd_core::model::BoundModel;
@@ -17,14 +18,14 @@ pub(super) enum At {
 
 /// Records that are published together unless they step down.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct SteppingGroup {
     /// Rows with how many of their records are in the group, ascending.
     pub(super) rows: Vec<(u32, u64)>,
     at: Vec<At>,
     free: Vec<bool>,
 }
 
-impl Group {
+impl SteppingGroup {
     pub(super) fn records(&self) -> u64 {
         self.rows.iter().map(|row| row.1).sum()
     }
@@ -92,12 +93,12 @@ impl<'a> Stepper<'a> {
     }
 
     /// All records at the roots.
-    pub(super) fn everybody(&self) -> Group {
+    pub(super) fn everybody(&self) -> SteppingGroup {
         let root = |quasi: &incrowd_core::dataset::Quasi| match &quasi.domain {
             Domain::Taxonomy(tree) => At::Node(tree.root()),
             _ => At::Everything,
         };
-        Group {
+        SteppingGroup {
             rows: (0..self.data.rows() as u32).map(|row| (row, self.data.weight(row as usize))).collect(),
             at: self.data.quasi().iter().map(root).collect(),
             free: vec![true; self.data.quasi().len()],
@@ -105,7 +106,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// The parts of a group after the best step, or nothing if no step lets anybody down.
-    pub(super) fn step(&self, group: &Group) -> Option<Vec<Group>> {
+    pub(super) fn step(&self, group: &SteppingGroup) -> Option<Vec<SteppingGroup>> {
         let mut best: Option<(usize, Trial)> = None;
         for quasi in (0..group.at.len()).filter(|&quasi| group.free[quasi]) {
             let trial = self.trial(group, quasi);
@@ -118,12 +119,12 @@ impl<'a> Stepper<'a> {
         }
         let (quasi, trial) = best?;
         let part = |kid: Kid, at: At, free: bool| {
-            let mut part = Group { rows: kid.rows(), at: group.at.clone(), free: group.free.clone() };
+            let mut part = SteppingGroup { rows: kid.rows(), at: group.at.clone(), free: group.free.clone() };
             part.at[quasi] = at;
             part.free[quasi] &= free;
             part
         };
-        let mut parts: Vec<Group> =
+        let mut parts: Vec<SteppingGroup> =
             trial.kids.into_iter().map(|kid| (kid.at, kid)).map(|(at, kid)| part(kid, at, true)).collect();
         if trial.rest.summary.records > 0 {
             parts.push(part(trial.rest, group.at[quasi], false));
@@ -131,7 +132,7 @@ impl<'a> Stepper<'a> {
         Some(parts)
     }
 
-    fn trial(&self, group: &Group, quasi: usize) -> Trial {
+    fn trial(&self, group: &SteppingGroup, quasi: usize) -> Trial {
         let mut rest = self.kid(group.at[quasi], Vec::new());
         let mut below: Vec<(At, u32, u64)> = Vec::with_capacity(group.rows.len());
         let mut stay = Vec::new();

@@ -26,10 +26,10 @@ impl Splitter<'_> {
         let mut rows_of: Vec<Vec<&[U]>> = vec![Vec::new(); children.len()];
         let mut summaries = vec![self.no_records(); children.len()];
         // Children without microdata are merely company for others and need not stand.
-        let mut bears = vec![self.crowd.is_none(); children.len()];
+        let mut bears = vec![self.rules.is_none(); children.len()];
         for row in rows.chunks_exact(self.layout.stride) {
             let child = child_of[(row[line].code() - lo) as usize] as usize;
-            bears[child] |= self.crowd.is_some_and(|crowd| crowd.is_microdata(self.layout.id(row)));
+            bears[child] |= self.rules.is_some_and(|rules| rules.is_microdata(self.layout.id(row)));
             if self.others.is_empty() {
                 summaries[child].records += u64::from(self.layout.weight(row));
             } else {

@@ -10,7 +10,7 @@ use incrowd_core::{Dataset, GroupSummary, Histogram, Progress, Result};
 use super::part::{Leaves, Part, Splitter};
 use super::space::{self, Space, Unit};
 use super::{Cut, Mondrian};
-use crate::join::{Crowd, Grouping, JoinAlgorithm};
+use crate::join::{Grouping, JoinAlgorithm, JoinRules};
 
 /// Which sensitive groups the leaves of a part are of.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +35,13 @@ impl Splitter<'_> {
         parts: &mut [(Part<U>, usize)],
         rows: &[U],
     ) {
-        let Some(crowd) = self.crowd else { return };
+        let Some(rules) = self.rules else { return };
         let mut start = 0;
         let alone = !part.sensitive.fused
             && parts.iter().all(|(child, length)| {
                 let own = &rows[start..start + length];
                 start += length;
-                child.microdata == 0 || crowd.admits(&self.microdata_of(crowd, child, own))
+                child.microdata == 0 || rules.admits(&self.microdata_of(rules, child, own))
             });
         let mut first = part.sensitive.starts;
         for (child, _) in parts.iter_mut().filter(|(child, _)| child.microdata > 0) {
@@ -51,14 +51,14 @@ impl Splitter<'_> {
     }
 
     /// The microdata of a part as models see it.
-    fn microdata_of<U: Unit>(&self, crowd: &Crowd<'_>, part: &Part<U>, rows: &[U]) -> GroupSummary {
+    fn microdata_of<U: Unit>(&self, rules: &JoinRules<'_>, part: &Part<U>, rows: &[U]) -> GroupSummary {
         let mut summary = GroupSummary { records: part.microdata, ..GroupSummary::default() };
-        let watched = crowd.watched();
+        let watched = rules.watched();
         if !watched.is_empty() {
             summary.sensitive = vec![Histogram::default(); self.data.sensitive().len()];
             let own: Vec<&[U]> = rows
                 .chunks_exact(self.layout.stride)
-                .filter(|row| crowd.is_microdata(self.layout.id(row)))
+                .filter(|row| rules.is_microdata(self.layout.id(row)))
                 .collect();
             for &column in watched {
                 let codes = own.iter().map(|row| {
@@ -77,18 +77,18 @@ impl JoinAlgorithm for Mondrian {
         &self,
         data: &Dataset,
         rows: &[u32],
-        crowd: &Crowd<'_>,
+        rules: &JoinRules<'_>,
         progress: &dyn Progress,
     ) -> Result<Grouping> {
         let choice = self.choice(data)?;
-        let sensitive = !crowd.watched().is_empty();
+        let sensitive = !rules.watched().is_empty();
         let sorted = self.cut == Cut::Relaxed;
         let leaves = if space::is_narrow(data) {
             let mut space: Space<u16> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
-            Splitter::among(data, crowd, self, &choice, space.layout, progress).run(&mut space, 0)
+            Splitter::among(data, rules, self, &choice, space.layout, progress).run(&mut space, 0)
         } else {
             let mut space: Space<u32> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
-            Splitter::among(data, crowd, self, &choice, space.layout, progress).run(&mut space, 0)
+            Splitter::among(data, rules, self, &choice, space.layout, progress).run(&mut space, 0)
         };
         Ok(grouping(leaves))
     }

@@ -15,10 +15,10 @@ mod children;
 mod cut;
 mod cuts;
 mod joined;
-mod judge;
 mod part;
 mod runs;
 mod space;
+mod summary;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::{

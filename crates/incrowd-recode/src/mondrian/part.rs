@@ -1,6 +1,6 @@
 //! Dividing a part, and its parts, until nothing can be divided.
 
-use incrowd_core::domain::Division;
+use incrowd_core::domain::SplitRule;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Dataset, Domain, GroupSummary, Population, Progress};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use super::joined::Sensitive;
 use super::runs::Choice;
 use super::space::{Layout, Space, Unit};
 use super::{Cut, Mondrian};
-use crate::join::Crowd;
+use crate::join::JoinRules;
 
 /// Parts below this many rows are divided by one thread.
 const PARALLEL_ROWS: usize = 4096;
@@ -107,7 +107,7 @@ pub(super) struct Splitter<'a> {
     /// Whether everybody whom a part's cells cover must be covered by one of its parts.
     pub(super) keeps_people: bool,
     /// Whose rows are external, if some are.
-    pub(super) crowd: Option<&'a Crowd<'a>>,
+    pub(super) rules: Option<&'a JoinRules<'a>>,
     progress: &'a dyn Progress,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Splitter<'a> {
         let left_out = GroupSummary { population: 1, ..GroupSummary::empty(data.sensitive().len()) };
         let keeps_people = population.is_some()
             && others.iter().any(|m| m.looks_at().is_none() && !m.admits(&left_out).holds);
-        let crowd = None;
+        let rules = None;
         Splitter {
             data,
             mondrian,
@@ -141,22 +141,22 @@ impl<'a> Splitter<'a> {
             watched,
             population,
             keeps_people,
-            crowd,
+            rules,
             progress,
         }
     }
 
-    /// Divides rows some of which are external: every part has at least as many records as the crowd asks for.
+    /// Divides rows some of which are external: every part has at least as many records as the rules ask for.
     pub(super) fn among(
         data: &'a Dataset,
-        crowd: &'a Crowd<'a>,
+        rules: &'a JoinRules<'a>,
         mondrian: &'a Mondrian,
         choice: &'a Choice,
         layout: Layout,
         progress: &'a dyn Progress,
     ) -> Self {
         let all = Splitter::new(data, &[], mondrian, choice, layout, progress);
-        Splitter { least: crowd.least().max(1), population: None, crowd: Some(crowd), ..all }
+        Splitter { least: rules.least().max(1), population: None, rules: Some(rules), ..all }
     }
 
     /// Divides the whole table.
@@ -166,7 +166,7 @@ impl<'a> Splitter<'a> {
             self.include(&mut part, row);
         }
         part.suppressible = suppressible;
-        if self.crowd.is_some() && part.microdata == 0 {
+        if self.rules.is_some() && part.microdata == 0 {
             return Vec::new();
         }
         if let Some(population) = self.population {
@@ -200,14 +200,14 @@ impl<'a> Splitter<'a> {
         part.hi.iter_mut().zip(codes).for_each(|(hi, &code)| *hi = (*hi).max(code));
         let records = u64::from(self.layout.weight(row));
         part.records += records;
-        if self.crowd.is_some_and(|crowd| crowd.is_microdata(self.layout.id(row))) {
+        if self.rules.is_some_and(|rules| rules.is_microdata(self.layout.id(row))) {
             part.microdata += records;
         }
     }
 
     /// Whether a part is worth going on with: one that holds external rows only is not published.
     fn bears(&self, part: &Part<impl Unit>) -> bool {
-        self.crowd.is_none() || part.microdata > 0
+        self.rules.is_none() || part.microdata > 0
     }
 
     /// Divides a part whose rows are in `rows`; `spare` is as long and may be overwritten.
@@ -270,7 +270,7 @@ impl<'a> Splitter<'a> {
             }
         }
         leaves.cost += cost * part.records as f64;
-        if self.crowd.is_some() {
+        if self.rules.is_some() {
             leaves.starts.push(part.sensitive.starts);
         }
         leaves.regular_cost += regular * part.records as f64;
@@ -326,24 +326,24 @@ impl<'a> Splitter<'a> {
                 let (first, last) = tree.span(tree.common(Code(lo), Code(hi)));
                 Some((first.0, last.0))
             }
-            domain if domain.division(Code(lo), Code(hi)) == Division::Anywhere => Some((0, u32::MAX)),
+            domain if domain.split_rule(Code(lo), Code(hi)) == SplitRule::Anywhere => Some((0, u32::MAX)),
             _ => None,
         }
     }
 
     fn split_along<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Result<Split, Refusal> {
         let (lo, hi) = part.span(line);
-        match self.data.quasi()[line].domain.division(Code(lo), Code(hi)) {
-            Division::Whole => Err(Refusal::Here),
-            Division::Anywhere if self.mondrian.cut == Cut::Relaxed => {
+        match self.data.quasi()[line].domain.split_rule(Code(lo), Code(hi)) {
+            SplitRule::Whole => Err(Refusal::Here),
+            SplitRule::Anywhere if self.mondrian.cut == Cut::Relaxed => {
                 self.cut_rows(line, part, rows).ok_or(Refusal::Here)
             }
             // No cut leaves enough records on both sides: neither does one of fewer records.
-            Division::Anywhere if self.others.is_empty() => {
+            SplitRule::Anywhere if self.others.is_empty() => {
                 self.cut_values(line, part, rows).ok_or(Refusal::Hopeless)
             }
-            Division::Anywhere => self.cut_values(line, part, rows).ok_or(Refusal::Here),
-            Division::Into(children) => self.part_children(line, &children, part, rows),
+            SplitRule::Anywhere => self.cut_values(line, part, rows).ok_or(Refusal::Here),
+            SplitRule::Into(children) => self.part_children(line, &children, part, rows),
         }
     }
 

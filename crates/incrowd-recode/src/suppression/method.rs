@@ -68,7 +68,7 @@ impl Rule {
         let values = counts.len();
         let mut sorted = counts.to_vec();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
-        let used = self.settled(&sorted);
+        let used = self.choose_way(&sorted);
         let mut kept = vec![0; values];
         if used == Way::Safe {
             let level = safe_stop(&sorted, self.l).level;
@@ -99,7 +99,7 @@ impl Rule {
 
     /// What is done to a table that is not eligible and has at least l values, its counts in descending order: it is not asked
     /// of any draw.
-    pub fn settled(&self, sorted: &[u64]) -> Way {
+    pub fn choose_way(&self, sorted: &[u64]) -> Way {
         match self.way {
             Way::Cheaper if self.expected(sorted) + 1e-9 >= safe_stop(sorted, self.l).cuts as f64 => {
                 Way::Safe

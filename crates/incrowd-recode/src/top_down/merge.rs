@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use incrowd_core::GroupSummary;
 
-use super::Company;
+use super::MergeSearch;
 use super::lines::{Lines, less};
 use super::points::Points;
 use super::tree::Tree;
@@ -69,7 +69,7 @@ pub(super) struct Merging<'a> {
     groups: Vec<Option<Live>>,
     lines: &'a Lines<'a>,
     tree: &'a Tree,
-    company: Company,
+    merge_search: MergeSearch,
     /// How many groups are left, as a tree of sums over the leaves.
     left: Vec<u32>,
     /// For each leaf itself, or a later one, on the way to the next that is left.
@@ -78,7 +78,12 @@ pub(super) struct Merging<'a> {
 
 impl<'a> Merging<'a> {
     /// One group for each leaf of the tree.
-    pub(super) fn new(groups: Vec<Live>, lines: &'a Lines<'a>, tree: &'a Tree, company: Company) -> Self {
+    pub(super) fn new(
+        groups: Vec<Live>,
+        lines: &'a Lines<'a>,
+        tree: &'a Tree,
+        merge_search: MergeSearch,
+    ) -> Self {
         let mut left = vec![0; groups.len() + 1];
         for i in 1..=groups.len() {
             left[i] += 1;
@@ -90,7 +95,7 @@ impl<'a> Merging<'a> {
         let next = (0..=groups.len() as u32).collect();
         let at_leaf = |(leaf, group): (usize, Live)| Some(Live { anchor: leaf as u32, ..group });
         let groups = groups.into_iter().enumerate().map(at_leaf).collect();
-        Merging { groups, lines, tree, company, left, next }
+        Merging { groups, lines, tree, merge_search, left, next }
     }
 
     /// Merges until every group is `enough`; returns who joined whom.
@@ -146,9 +151,11 @@ impl<'a> Merging<'a> {
 
     /// The group for which the loss grows least if the one at `at` joins it; on a tie the smaller one, then the first.
     fn best(&mut self, at: u32) -> Option<u32> {
-        let (from, to) = match self.company {
-            Company::All => (0, self.groups.len() as u32),
-            Company::Near => self.tree.around(at, |(from, to)| self.before(to) - self.before(from) > NEAR),
+        let (from, to) = match self.merge_search {
+            MergeSearch::All => (0, self.groups.len() as u32),
+            MergeSearch::Near => {
+                self.tree.around(at, |(from, to)| self.before(to) - self.before(from) > NEAR)
+            }
         };
         let mut best: Option<(f64, u64, u32)> = None;
         let mut other = self.first(from);

@@ -18,13 +18,13 @@ pub use lines::Lines;
 pub(crate) use lines::less;
 
 use incrowd_core::model::{BoundModel, Verdict};
-use incrowd_core::population::Cell;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{
     Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress, Result,
     RowId, Span,
 };
 
-use crate::join::{Crowd, Grouping, JoinAlgorithm};
+use crate::join::{Grouping, JoinAlgorithm, JoinRules};
 use crate::{Algorithm, Card};
 use merge::{Live, Merging};
 use points::Points;
@@ -60,9 +60,9 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(TopDown::new(params))),
 };
 
-/// Where an undersized group looks for company.
+/// Where an undersized group looks for others to merge with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Company {
+pub enum MergeSearch {
     /// Among groups near it in the tree.
     Near,
     /// Among all groups.
@@ -72,22 +72,22 @@ pub enum Company {
 /// The algorithm with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopDown {
-    /// Where an undersized group looks for company.
-    pub company: Company,
+    /// Where an undersized group looks for others to merge with.
+    pub merge_search: MergeSearch,
     /// In which order rows choose a side.
     pub seed: u64,
 }
 
 impl Default for TopDown {
     fn default() -> Self {
-        TopDown { company: Company::Near, seed: 1 }
+        TopDown { merge_search: MergeSearch::Near, seed: 1 }
     }
 }
 
 impl TopDown {
     fn new(params: &Params) -> TopDown {
-        let company = if params.word("merge") == "all" { Company::All } else { Company::Near };
-        TopDown { company, seed: params.count("seed") }
+        let merge_search = if params.word("merge") == "all" { MergeSearch::All } else { MergeSearch::Near };
+        TopDown { merge_search, seed: params.count("seed") }
     }
 
     /// Parts the points and merges what is undersized; a group is left when `enough` says so.
@@ -108,7 +108,7 @@ impl TopDown {
         });
         let live: Vec<Live> = live.collect();
         progress.step("merging", None);
-        let mut merging = Merging::new(live, &lines, &tree, self.company);
+        let mut merging = Merging::new(live, &lines, &tree, self.merge_search);
         merging.run(enough);
         let groups = merging.into_groups();
         (tree, groups)
@@ -131,10 +131,10 @@ fn covered(data: &Dataset, population: &Population, points: &Points, group: &Liv
     };
     let values: Vec<Vec<Code>> = (0..group.spans.len()).map(values).collect();
     let spans = group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) });
-    let cells: Vec<Cell<'_>> = spans
+    let cells: Vec<PublishedCell<'_>> = spans
         .zip(data.quasi())
         .zip(&values)
-        .map(|((span, quasi), values)| Cell::new(&quasi.domain, span, values))
+        .map(|((span, quasi), values)| PublishedCell::new(&quasi.domain, span, values))
         .collect();
     population.covered(&cells, 0..population.rows() as u32)
 }
@@ -232,25 +232,25 @@ impl JoinAlgorithm for TopDown {
         &self,
         data: &Dataset,
         rows: &[u32],
-        crowd: &Crowd<'_>,
+        rules: &JoinRules<'_>,
         progress: &dyn Progress,
     ) -> Result<Grouping> {
-        let points = Points::new(data, rows, &|row| crowd.is_microdata(row));
+        let points = Points::new(data, rows, &|row| rules.is_microdata(row));
         let none = |_: &[u32]| GroupSummary::default();
-        // Groups of external rows alone are company for others and need not stand.
-        let enough = |group: &Live| group.records >= crowd.least() || group.own == 0;
-        let (tree, mut groups) = self.clusters(data, &points, crowd.least(), &none, &enough, progress);
+        // Groups of external rows alone may merge with others and need not stand.
+        let enough = |group: &Live| group.records >= rules.least() || group.own == 0;
+        let (tree, mut groups) = self.clusters(data, &points, rules.least(), &none, &enough, progress);
         groups.retain(|group| group.own > 0);
         let mut grouping = Grouping::default();
         let mut summaries = Vec::with_capacity(groups.len());
         for group in &groups {
             let rows = rows_of(&points, group);
-            summaries.push(crowd.summary(data, &rows));
+            summaries.push(rules.summary(data, &rows));
             grouping.rows.extend(rows);
             grouping.ends.push(grouping.rows.len());
         }
         let anchors: Vec<u32> = groups.iter().map(|group| group.anchor).collect();
-        grouping.starts = tree.sensitive_groups(&anchors, &summaries, &|summary| crowd.admits(summary));
+        grouping.starts = tree.sensitive_groups(&anchors, &summaries, &|summary| rules.admits(summary));
         Ok(grouping)
     }
 }

@@ -8,9 +8,9 @@ use super::merge::{Live, Merging};
 use super::points::Points;
 use super::split::Splitting;
 use super::tree::Tree;
-use super::{Company, TopDown};
+use super::{MergeSearch, TopDown};
 use crate::Algorithm;
-use crate::join::{Crowd, JoinAlgorithm};
+use crate::join::{JoinAlgorithm, JoinRules};
 
 fn numbers(json: &Json) -> Vec<u32> {
     json.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as u32).collect()
@@ -31,8 +31,7 @@ fn table(domain: &[u32]) -> Dataset {
 
 #[test]
 fn far_pairs_sides_and_merges_are_those_of_the_vectors() {
-    let all: Json =
-        serde_json::from_str(include_str!("../../tests/join/fixtures/kja_topdown_steps.json")).unwrap();
+    let all: Json = serde_json::from_str(incrowd_testing::fixture("kja_topdown_steps.json")).unwrap();
     let (mut seen, mut merged) = (0, 0);
     for case in all["cases"].as_array().unwrap() {
         let data = table(&numbers(&case["domain"]));
@@ -59,7 +58,7 @@ fn far_pairs_sides_and_merges_are_those_of_the_vectors() {
             ends += group.len() as u32;
         }
         let tree = Tree::new(&ranges);
-        let mut merging = Merging::new(live, &lines, &tree, Company::All);
+        let mut merging = Merging::new(live, &lines, &tree, MergeSearch::All);
         let k = merge["k"].as_u64().unwrap();
         let steps = merging.run(&|group| group.records >= k || group.own == 0);
         let expected: Vec<Vec<u32>> = merge["steps"].as_array().unwrap().iter().map(numbers).collect();
@@ -102,12 +101,12 @@ fn without_external_rows_joining_is_the_algorithm_itself() {
         incrowd_core::model::Promise::new("k-anonymity", [("k".to_owned(), incrowd_core::Value::Integer(7))])
             .unwrap();
     let models = [promise.model.bind(&data).unwrap()];
-    for company in [Company::Near, Company::All] {
-        let algorithm = TopDown { company, seed: 3 };
+    for merge_search in [MergeSearch::Near, MergeSearch::All] {
+        let algorithm = TopDown { merge_search, seed: 3 };
         let partition = algorithm.recode(&data, &models, 0, &Silent).unwrap();
         let rows: Vec<u32> = (0..data.rows() as u32).collect();
-        let crowd = Crowd::new(data.rows(), 7, &models);
-        let grouping = algorithm.group(&data, &rows, &crowd, &Silent).unwrap();
+        let rules = JoinRules::new(data.rows(), 7, &models);
+        let grouping = algorithm.group(&data, &rows, &rules, &Silent).unwrap();
         assert_eq!(grouping.ends.len(), partition.groups());
         for (rows, starts) in grouping.iter() {
             let group = partition.group(rows[0] as usize);

@@ -102,7 +102,7 @@ fn holds(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) 
 
 #[test]
 fn figure_1_is_published_without_bill() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/plain_fig1_microdata.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("plain_fig1_microdata.json")).unwrap();
     let data = encode(&vectors["config"], &list(&vectors["data"]).iter().collect::<Vec<_>>());
     let models = [promise(&vectors["config"]).model.bind(&data).unwrap()];
     for name in METHODS {
@@ -123,7 +123,7 @@ fn figure_1_is_published_without_bill() {
 
 #[test]
 fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/plain_random.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("plain_random.json")).unwrap();
     let (mut made, mut best) = (0, 0);
     for vector in list(&vectors["cases"]) {
         let records: Vec<&Json> = list(&vector["data"]).iter().collect();

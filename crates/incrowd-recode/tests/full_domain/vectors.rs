@@ -58,7 +58,7 @@ fn check(report: &SearchReport, expected: &Json, what: &str) {
 
 #[test]
 fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
-    let vectors = include_str!("../local_recoding/fixtures/psens_fulldomain_random.json");
+    let vectors = incrowd_testing::fixture("psens_fulldomain_random.json");
     let vectors: Json = serde_json::from_str(vectors).unwrap();
     let specs = NAMES[..3].iter().map(|name| arx(&vectors["paths"][name])).collect::<Vec<_>>();
     let mut seen = [0; 4];
@@ -96,7 +96,7 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
 /// The best tables of more quasi-identifiers are raised by no fewer steps.
 #[test]
 fn every_quasi_identifier_more_costs_steps() {
-    let vectors = include_str!("../local_recoding/fixtures/psens_fulldomain_random.json");
+    let vectors = incrowd_testing::fixture("psens_fulldomain_random.json");
     let vectors: Json = serde_json::from_str(vectors).unwrap();
     let specs = NAMES[..3].iter().map(|name| arx(&vectors["paths"][name])).collect::<Vec<_>>();
     let mut dearer = 0;

@@ -4,7 +4,7 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{ColumnSpec, Dataset, Folded, Kind, Silent, Value};
 use incrowd_recode::Algorithm;
 use incrowd_recode::join::boxes::Boxes;
-use incrowd_recode::join::{Crowd, JoinAlgorithm, JoinOutcome, conventional, direct, refinement};
+use incrowd_recode::join::{JoinAlgorithm, JoinOutcome, JoinRules, conventional, direct, refinement};
 
 /// Points, the first `microdata` of which are microdata: one row each, even where they are alike.
 pub(crate) struct Points {
@@ -60,7 +60,7 @@ pub(crate) fn alone(algorithm: &dyn Algorithm, points: &Points, k: u64) -> Vec<V
 
 pub(crate) fn run_direct(algorithm: &dyn JoinAlgorithm, points: &Points, k: u64) -> JoinOutcome {
     let models = bound(&k_anonymity(k), &points.data);
-    direct(algorithm, &points.data, &Crowd::new(points.microdata, k, &models), &Silent).unwrap()
+    direct(algorithm, &points.data, &JoinRules::new(points.microdata, k, &models), &Silent).unwrap()
 }
 
 pub(crate) fn run_refinement<A: Algorithm + JoinAlgorithm>(
@@ -75,8 +75,8 @@ pub(crate) fn run_refinement<A: Algorithm + JoinAlgorithm>(
     let spans: Vec<_> =
         (0..partition.groups() as u32).map(|g| partition.spans(incrowd_core::GroupId(g)).to_vec()).collect();
     let boxes = Boxes::new(&points.data, spans.iter().map(Vec::as_slice));
-    let crowd = Crowd::new(points.microdata, k, &models);
-    refinement(algorithm, &points.data, groups, &boxes, &crowd, &Silent).unwrap()
+    let rules = JoinRules::new(points.microdata, k, &models);
+    refinement(algorithm, &points.data, groups, &boxes, &rules, &Silent).unwrap()
 }
 
 /// The groups as sorted rows.
@@ -89,8 +89,8 @@ pub(crate) fn groups(outcome: &JoinOutcome) -> Vec<Vec<u32>> {
 /// Sum over the microdata of the perimeters, and sum of the squared numbers of microdata.
 pub(crate) fn costs(outcome: &JoinOutcome, points: &Points) -> (f64, u64) {
     let partition = outcome.partition(&points.data).unwrap();
-    let crowd = Crowd::new(points.microdata, 1, &[]);
-    let own = outcome.microdata(&points.data, &crowd);
+    let rules = JoinRules::new(points.microdata, 1, &[]);
+    let own = outcome.microdata(&points.data, &rules);
     let mut ncp = 0.0;
     for (group, &own) in own.iter().enumerate() {
         let spans = partition.spans(incrowd_core::GroupId(group as u32)).iter().zip(points.data.quasi());

@@ -1,6 +1,6 @@
 //! The figures of `sacharidis2010`.
 
-use incrowd_recode::join::Crowd;
+use incrowd_recode::join::JoinRules;
 use incrowd_recode::join::trim::trim;
 use incrowd_recode::mondrian::{Dimension, Mondrian};
 use serde_json::Value as Json;
@@ -59,7 +59,7 @@ fn round_robin() -> Mondrian {
 
 #[test]
 fn figure_2_groups_the_microdata() {
-    let figure: Json = serde_json::from_str(include_str!("fixtures/kja_fig1_fig2.json")).unwrap();
+    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig1_fig2.json")).unwrap();
     let people = People::new(&figure["mt"], &figure["pd_known"]);
     let groups = alone(&round_robin(), &people.points, 3);
     assert_eq!(people.named(groups), expected(&figure["strict_mondrian_groups"]));
@@ -67,12 +67,12 @@ fn figure_2_groups_the_microdata() {
 
 #[test]
 fn figure_5_refines_them_with_strangers() {
-    let figure: Json = serde_json::from_str(include_str!("fixtures/kja_fig5_reconstructed.json")).unwrap();
+    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
     let people = People::new(&figure["mt"], &figure["pd"]);
     let outcome = run_direct(&round_robin(), &people.points, 3);
     assert_eq!(people.named(groups(&outcome)), expected(&figure["direct_groups"]));
     // The paper leaves out strangers who are not needed (section 4), here X.
     let mut outcome = run_refinement(&round_robin(), &people.points, 3);
-    trim(&mut outcome, &people.points.data, &Crowd::new(people.points.microdata, 3, &[]));
+    trim(&mut outcome, &people.points.data, &JoinRules::new(people.points.microdata, 3, &[]));
     assert_eq!(people.named(groups(&outcome)), expected(&figure["refinement_groups"]));
 }

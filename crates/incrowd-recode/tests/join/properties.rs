@@ -3,9 +3,9 @@
 use incrowd_core::GroupId;
 use incrowd_recode::Algorithm;
 use incrowd_recode::join::trim::trim;
-use incrowd_recode::join::{Crowd, JoinAlgorithm, JoinOutcome};
+use incrowd_recode::join::{JoinAlgorithm, JoinOutcome, JoinRules};
 use incrowd_recode::mondrian::{Cut, Dimension, Mondrian};
-use incrowd_recode::top_down::{Company, TopDown};
+use incrowd_recode::top_down::{MergeSearch, TopDown};
 use proptest::prelude::*;
 
 use crate::common::{Points, alone, bound, groups, k_anonymity, run_direct, run_refinement};
@@ -40,15 +40,15 @@ fn inside_the_conventional_boxes(outcome: &JoinOutcome, algorithm: &dyn Algorith
 }
 
 fn check<A: Algorithm + JoinAlgorithm>(algorithm: &A, points: &Points, k: u64) {
-    let crowd = Crowd::new(points.microdata, k, &[]);
+    let rules = JoinRules::new(points.microdata, k, &[]);
     let mut outcome = run_direct(algorithm, points, k);
     owes(&outcome, points, k);
-    trim(&mut outcome, &points.data, &crowd);
+    trim(&mut outcome, &points.data, &rules);
     owes(&outcome, points, k);
     let mut outcome = run_refinement(algorithm, points, k);
     owes(&outcome, points, k);
     inside_the_conventional_boxes(&outcome, algorithm, points, k);
-    trim(&mut outcome, &points.data, &crowd);
+    trim(&mut outcome, &points.data, &rules);
     owes(&outcome, points, k);
 }
 
@@ -56,7 +56,8 @@ fn algorithms() -> (Vec<Mondrian>, Vec<TopDown>) {
     let mondrian = |cut, dimension| Mondrian { cut, dimension, ..Mondrian::default() };
     let strict = [Dimension::RoundRobin, Dimension::Widest].map(|dimension| mondrian(Cut::Strict, dimension));
     let relaxed = mondrian(Cut::Relaxed, Dimension::RoundRobin);
-    let top_down = [Company::Near, Company::All].map(|company| TopDown { company, seed: 5 });
+    let top_down =
+        [MergeSearch::Near, MergeSearch::All].map(|merge_search| TopDown { merge_search, seed: 5 });
     (strict.into_iter().chain([relaxed]).collect(), top_down.to_vec())
 }
 

@@ -2,7 +2,7 @@
 
 use incrowd_core::GroupId;
 use incrowd_recode::join::trim::trim;
-use incrowd_recode::join::{Crowd, JoinGroup, JoinOutcome};
+use incrowd_recode::join::{JoinGroup, JoinOutcome, JoinRules};
 use incrowd_recode::mondrian::{Dimension, Mondrian};
 use serde_json::Value as Json;
 
@@ -37,12 +37,12 @@ fn expect(outcome: &JoinOutcome, points: &Points, expected: &Json, what: &str) {
 #[test]
 fn direct_and_refinement_with_mondrian() {
     let mut seen = 0;
-    for case in cases(include_str!("fixtures/kja_mondrian_random.json")) {
+    for case in cases(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = Points::new(&lists(&case["points"]), microdata, &numbers(&case["domain"]));
         let (k, mondrian) = (case["k"].as_u64().unwrap(), round_robin());
         assert_eq!(alone(&mondrian, &points, k), lists(&case["conventional"]["groups"]));
-        let crowd = Crowd::new(microdata, k, &[]);
+        let rules = JoinRules::new(microdata, k, &[]);
         let what = |name: &str| format!("case {} {name}", case["case"]);
 
         let mut outcome = run_direct(&mondrian, &points, k);
@@ -55,13 +55,13 @@ fn direct_and_refinement_with_mondrian() {
         sensitive.iter_mut().for_each(|rows| rows.sort_unstable());
         sensitive.sort();
         assert_eq!(sensitive, lists(&case["direct_sg_mt"]), "{}", what("sensitive groups"));
-        trim(&mut outcome, &points.data, &crowd);
+        trim(&mut outcome, &points.data, &rules);
         expect(&outcome, &points, &case["direct_trim"], &what("direct, trimmed"));
 
         let mut outcome = run_refinement(&mondrian, &points, k);
         expect(&outcome, &points, &case["refinement"], &what("refinement"));
         assert_eq!(outcome.sensitive as usize, case["conventional"]["groups"].as_array().unwrap().len());
-        trim(&mut outcome, &points.data, &crowd);
+        trim(&mut outcome, &points.data, &rules);
         expect(&outcome, &points, &case["refinement_trim"], &what("refinement, trimmed"));
         seen += 1;
     }
@@ -71,11 +71,11 @@ fn direct_and_refinement_with_mondrian() {
 #[test]
 fn trimming() {
     let (mut seen, mut trimmed) = (0, 0);
-    for case in cases(include_str!("fixtures/kja_trim.json")) {
+    for case in cases(incrowd_testing::fixture("kja_trim.json")) {
         let rows = lists(&case["points"]);
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = Points::new(&rows, microdata, &numbers(&case["domain"]));
-        let crowd = Crowd::new(microdata, case["k"].as_u64().unwrap(), &[]);
+        let rules = JoinRules::new(microdata, case["k"].as_u64().unwrap(), &[]);
         let whole = JoinGroup { rows: (0..rows.len() as u32).collect(), sensitive: 0 };
         let mut outcome = JoinOutcome { groups: vec![whole], sensitive: 1 };
         let perimeter = |outcome: &JoinOutcome| -> f64 {
@@ -84,7 +84,7 @@ fn trimming() {
             spans.map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum()
         };
         assert!((perimeter(&outcome) - case["perimeter_before"].as_f64().unwrap()).abs() < 1e-8);
-        trim(&mut outcome, &points.data, &crowd);
+        trim(&mut outcome, &points.data, &rules);
         assert_eq!(outcome.groups[0].rows, numbers(&case["greedy_keep"]), "case {seen}");
         assert!((perimeter(&outcome) - case["greedy_perimeter"].as_f64().unwrap()).abs() < 1e-8);
         trimmed += usize::from(outcome.groups[0].rows.len() < rows.len());
@@ -97,12 +97,12 @@ fn trimming() {
 fn strict_cuts() {
     let mut seen = 0;
     let figures: Json =
-        serde_json::from_str(include_str!("fixtures/kja_fig3_fig8_constraints.json")).unwrap();
+        serde_json::from_str(incrowd_testing::fixture("kja_fig3_fig8_constraints.json")).unwrap();
     let distinct = figures["cut_rule_cases"].as_array().unwrap().iter().map(|case| {
         let values = (0..case["n"].as_u64().unwrap() as u32).collect();
         (values, case["k"].as_u64().unwrap(), case["left"].as_u64())
     });
-    let tied = cases(include_str!("fixtures/kja_strict_cut.json"))
+    let tied = cases(incrowd_testing::fixture("kja_strict_cut.json"))
         .into_iter()
         .map(|case| (numbers(&case["values"]), case["k"].as_u64().unwrap(), case["left"].as_u64()));
     for (values, k, left) in distinct.chain(tied.collect::<Vec<_>>()) {

@@ -98,7 +98,7 @@ fn check(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) 
 
 #[test]
 fn table_8_with_alpha_1_as_printed_and_with_alpha_2_as_it_must_be() {
-    let vector: Json = serde_json::from_str(include_str!("fixtures/psens_local_table8.json")).unwrap();
+    let vector: Json = serde_json::from_str(incrowd_testing::fixture("psens_local_table8.json")).unwrap();
     let records: Vec<Vec<String>> = vector["original"].as_array().unwrap().iter().map(texts).collect();
     let paths: Vec<Vec<String>> = vector["paths"].as_array().unwrap().iter().map(texts).collect();
     for (alpha, expected) in vector["expect_by_alpha"].as_object().unwrap() {
@@ -124,7 +124,8 @@ fn table_8_with_alpha_1_as_printed_and_with_alpha_2_as_it_must_be() {
 
 #[test]
 fn the_prototypes_releases_are_not_better() {
-    let vectors: Json = serde_json::from_str(include_str!("fixtures/psens_fulldomain_random.json")).unwrap();
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_fulldomain_random.json")).unwrap();
     let paths = |column: &str| -> Vec<Vec<String>> {
         vectors["paths"][column].as_array().unwrap().iter().map(texts).collect()
     };

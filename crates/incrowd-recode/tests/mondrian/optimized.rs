@@ -60,7 +60,7 @@ fn texts(rows: &Value) -> Vec<Vec<String>> {
 
 #[test]
 fn the_papers_reading_with_blocking_and_pooling() {
-    let all: Value = serde_json::from_str(include_str!("fixtures/mdr_mondrian_random.json")).unwrap();
+    let all: Value = serde_json::from_str(incrowd_testing::fixture("mdr_mondrian_random.json")).unwrap();
     let mut seen = 0;
     for case in all["cases"].as_array().unwrap() {
         let (records, k) = (texts(&case["rows"]), case["k"].as_u64().unwrap());

@@ -38,7 +38,7 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
         tree("\"*\" = [\"F\", \"M\"]"),
     ];
     let mut seen = 0;
-    for case in vectors(include_str!("fixtures/mdr_mondrian_random.json")) {
+    for case in vectors(incrowd_testing::fixture("mdr_mondrian_random.json")) {
         let records = texts(&case["rows"]);
         let data = table(&names, &records, &specs);
         let rows = rows_of(&data, &names, &records);
@@ -65,7 +65,7 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
 #[test]
 fn round_robin_median_cuts() {
     let mut seen = 0;
-    for case in vectors(include_str!("fixtures/kja_mondrian_random.json")) {
+    for case in vectors(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = &texts(&case["points"])[..microdata];
         let names = &["q0", "q1", "q2", "q3", "q4", "q5"][..case["d"].as_u64().unwrap() as usize];

@@ -10,8 +10,7 @@ use serde_json::Value as Json;
 use crate::twin::{holds, slow};
 
 fn fixture(name: &str) -> Json {
-    let path = format!("{}/tests/suppression/fixtures/rsupp_{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(incrowd_testing::fixture(&format!("rsupp_{name}.json"))).unwrap()
 }
 
 fn counts(json: &Json) -> Vec<u64> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{
-    self, ATTACKS, Card, Epsilon, External, Finding, Published, Quantity, Scene, Skipped, Subject,
+    self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
 };
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
@@ -99,7 +99,7 @@ pub(crate) fn attack_case(
     let original = original.transpose()?;
 
     let missing = &case.reading.missing;
-    let mut on_people = Scene::new(Published::new(&views.people, &views.quasi), missing);
+    let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
     on_people.set_population(population.as_ref().map(|other| &other.table));
     on_people.external =
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
@@ -107,7 +107,7 @@ pub(crate) fn attack_case(
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
-    let mut on_values = on_values.map(|(table, specs)| Scene::new(Published::new(table, specs), missing));
+    let mut on_values = on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
     let scene = on_values.as_mut().unwrap_or(&mut on_people);
     scene.epsilon = epsilon;
     scene.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();

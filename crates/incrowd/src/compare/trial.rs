@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use incrowd_audit::attack::{Card, Published, Scene};
+use incrowd_audit::attack::{Adversary, Card, Published};
 use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Folded, Result, Silent};
 
@@ -68,7 +68,7 @@ fn guessed(release: &Folded, reading: &Reading) -> Result<Option<f64>> {
     }
     let card = Card::find("homogeneity")?;
     let quasi = reading.quasi_specs();
-    let scene = Scene::new(Published::new(release, &quasi), &reading.missing);
+    let scene = Adversary::new(Published::new(release, &quasi), &reading.missing);
     let findings = (card.run)(&scene, card.threshold(None)?, &Silent)?.findings;
     Ok(findings.iter().map(|finding| finding.average).reduce(f64::max))
 }

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
 pub use incrowd_engine::{Batches, Order};
-pub use incrowd_recode::suppress::Suppressed;
+pub use incrowd_recode::ungrouped::Suppressed;
 
 /// Everything a job file can say.
 #[derive(Clone, Debug, Default, PartialEq)]

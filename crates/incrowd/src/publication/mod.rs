@@ -12,7 +12,7 @@ mod shelf;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use incrowd_audit::attack::Scene;
+use incrowd_audit::attack::Adversary;
 use incrowd_audit::joined::Failure;
 use incrowd_audit::{Verification, tally, utility};
 use incrowd_core::dataset::Quasi;
@@ -227,7 +227,7 @@ pub(crate) trait Publication: Debug + Sync {
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views>;
 
     /// Gives an adversary what belongs to this publication.
-    fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Scene<'a>) {
+    fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {
         let _ = (case, views, adversary);
     }
 }

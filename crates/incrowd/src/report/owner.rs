@@ -1,6 +1,6 @@
 //! What goes onto the data owner's page.
 
-use incrowd_audit::attack::{Card, Finding, Published, Scene};
+use incrowd_audit::attack::{Adversary, Card, Finding, Published};
 use incrowd_core::audience::Fact;
 use incrowd_core::{Folded, Progress, Result};
 use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
@@ -104,7 +104,7 @@ fn attacked(
     progress: &dyn Progress,
 ) -> Result<(Vec<Finding>, Vec<u64>)> {
     let specs = found.case.reading.quasi_specs();
-    let scene = Scene::new(Published::new(original, &specs), &found.case.reading.missing);
+    let scene = Adversary::new(Published::new(original, &specs), &found.case.reading.missing);
     let mut findings = Vec::new();
     for name in BEFORE {
         let card = Card::find(name)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use incrowd_audit::eligibility::{Mechanism, check};
-use incrowd_core::{Error, Folded, Result, SensitiveSpec, Values};
+use incrowd_core::{Error, Folded, Result, SensitiveSpec, SensitiveValues};
 use incrowd_recode::suppression::{SUPPRESSIONS, Step, Way};
 
 use super::report::{self, SuppressionReport};
@@ -57,7 +57,7 @@ pub(crate) fn beside(
     let mut sorted = counts.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let possible = rule.feasible(&counts).is_ok();
-    let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.settled(&sorted));
+    let used = (possible && rule_draws(&counts, rule.l)).then(|| rule.choose_way(&sorted));
     let after = published(release, &planned.on, spec, missing)?;
     let mut report = compared(&planned, used, &(values.names, counts), &after)?;
     report.test = told.test;
@@ -76,7 +76,7 @@ fn told_by(told: &SuppressionEntry) -> Result<Planned> {
 fn published(release: &Folded, on: &str, spec: &SensitiveSpec, missing: &str) -> Result<Counted> {
     let column = release.column(on).ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
     let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
-    let (Values { names, .. }, counts) = counted(release, column, &plain, Some(missing));
+    let (SensitiveValues { names, .. }, counts) = counted(release, column, &plain, Some(missing));
     Ok((names, counts))
 }
 

@@ -10,9 +10,11 @@ mod ledger;
 mod people;
 mod report;
 
-use incrowd_core::{Error, Folded, Progress, Result, Schema, SensitiveSpec, Value, Values, Withheld};
-use incrowd_recode::suppress::Suppressed;
+use incrowd_core::{
+    Error, Folded, Progress, Result, Schema, SensitiveSpec, SensitiveValues, Value, Withheld,
+};
 use incrowd_recode::suppression::{Cut, Secret, Step, records};
+use incrowd_recode::ungrouped::Suppressed;
 use serde_json::{Value as Json, json};
 
 use crate::checked::CheckedJob;
@@ -114,12 +116,12 @@ pub(crate) fn counted(
     column: usize,
     spec: &SensitiveSpec,
     missing: Option<&str>,
-) -> (Values, Vec<u64>) {
+) -> (SensitiveValues, Vec<u64>) {
     let mut shown = folded.columns[column].clone();
     as_published(&mut shown, spec);
     let mut used = vec![false; shown.texts.len()];
     (0..folded.rows()).for_each(|row| used[folded.row(row)[column] as usize] = true);
-    let values = Values::of(&shown, &used, spec, missing);
+    let values = SensitiveValues::of(&shown, &used, spec, missing);
     let mut counts = vec![0; values.names.len()];
     for row in 0..folded.rows() {
         counts[values.of_code[folded.row(row)[column] as usize] as usize] += folded.weights[row];
@@ -221,7 +223,7 @@ fn refuse_second(before: Before, carried: bool, again: bool) -> Result<()> {
 }
 
 /// What identifies a table: the column's name and its values with their counts, whatever the order of the records.
-fn digest(secret: &Secret, on: &str, values: &Values, counts: &[u64]) -> [u8; 32] {
+fn digest(secret: &Secret, on: &str, values: &SensitiveValues, counts: &[u64]) -> [u8; 32] {
     let mut parts: Vec<Vec<u8>> = vec![b"table".to_vec(), on.as_bytes().to_vec()];
     for (name, count) in values.names.iter().zip(counts) {
         // A missing value is not an empty text.

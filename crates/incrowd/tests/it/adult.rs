@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
 use incrowd::{Judging, Silent, anonymize, measure, verify};
+use incrowd_testing::{data, or_skip};
 
 use crate::columns::range;
 use crate::release::{alike, listing, read};
@@ -15,12 +16,6 @@ pub(crate) const HIERARCHIES: [&str; 7] =
 const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
 const PUBLISHED: u64 = 45_222;
 const DROPPED: u64 = 3_620;
-
-pub(crate) fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
-    dir.join("adult.csv.gz").exists().then_some(dir)
-}
 
 /// The table with a number for every person, so that a release can be joined with it.
 struct Adult {
@@ -130,10 +125,7 @@ impl Adult {
 
 #[test]
 fn every_release_of_adult_keeps_its_promise() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let adult = load(data);
     for k in [2, 5, 10, 50, 100, 500] {
         adult.check(&SEVEN, k);
@@ -149,10 +141,7 @@ fn every_release_of_adult_keeps_its_promise() {
 /// The candidates of some people, counted by reading every cell of every released record.
 #[test]
 fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let adult = load(data);
     let (job, dir) = (adult.job(&SEVEN, 10), adult.dir.path());
     anonymize(&job, &Silent).unwrap();

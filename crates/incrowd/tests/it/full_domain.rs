@@ -1,10 +1,11 @@
 //! Full-domain releases: known optima on Adult, the published levels, and what stays with the data owner.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
 use incrowd::recode::full_domain::SearchReport;
 use incrowd::{Report, Silent, Value, anonymize};
+use incrowd_testing::{data, or_skip};
 
 use crate::release::{read, small};
 
@@ -20,16 +21,6 @@ const NINE: [&str; 9] = [
     "occupation",
     "salary-class",
 ];
-
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
-    let found = dir.join("adult_arx.csv.gz").exists().then_some(dir);
-    if found.is_none() {
-        eprintln!("skipped: no data");
-    }
-    found
-}
 
 fn adult(data: &Path, out: &Path, k: i64, limit: f64, search: &str, metric: &str) -> Report {
     let mut job = Job::default();
@@ -50,7 +41,7 @@ fn adult(data: &Path, out: &Path, k: i64, limit: f64, search: &str, metric: &str
 
 #[test]
 fn known_optima_on_adult() {
-    let Some(data) = data() else { return };
+    let data = or_skip!(data("adult_arx.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     for (k, limit, metric, levels, value) in [
         (5, 0.04, "non-uniform-entropy", [1, 0, 1, 1, 3, 2, 2, 0, 1], 255559.85455731067),
@@ -85,7 +76,7 @@ fn known_optima_on_adult() {
 /// 2,160, 17 of them minimal, and a least distortion ratio of 0.733.
 #[test]
 fn the_seven_columns_of_sun_and_others() {
-    let Some(data) = data() else { return };
+    let data = or_skip!(data("adult_arx.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = Job::default();
     job.input.paths = vec![data.join("adult.csv.gz")];
@@ -113,7 +104,7 @@ fn the_seven_columns_of_sun_and_others() {
 
 #[test]
 fn all_searches_agree_on_adult() {
-    let Some(data) = data() else { return };
+    let data = or_skip!(data("adult_arx.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut found: Vec<SearchReport> = Vec::new();
     for search in ["fast", "incognito", "exhaustive"] {

@@ -54,7 +54,7 @@ fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
 #[test]
 fn verdicts_of_the_checker() {
     let mut seen = 0;
-    for (i, case) in vectors(include_str!("fixtures/kja_checker.json")).iter().enumerate() {
+    for (i, case) in vectors(incrowd_testing::fixture("kja_checker.json")).iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let header = line(&case["jat_header"]);
@@ -75,7 +75,7 @@ fn verdicts_of_the_checker() {
 #[test]
 fn what_cannot_be_joined_is_refused() {
     let mut refused = 0;
-    for case in vectors(include_str!("fixtures/kja_join.json")) {
+    for case in vectors(incrowd_testing::fixture("kja_join.json")) {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         write(&dir.join("mt.csv"), line(&case["mt_header"]).trim_end(), &case["mt"]);
@@ -106,7 +106,7 @@ fn what_cannot_be_joined_is_refused() {
 }
 
 fn figure_5(dir: &Path) -> Json {
-    let figure: Json = serde_json::from_str(include_str!("fixtures/kja_fig5_reconstructed.json")).unwrap();
+    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
     write(&dir.join("mt.csv"), "ID,QI1,QI2,SA", &figure["mt"]);
     write(&dir.join("pd.csv"), "ID,QI1,QI2", &figure["pd"]);
     figure
@@ -288,7 +288,7 @@ fn attacks_on_figure_5() {
 #[test]
 fn trimming_exposes_those_whom_the_vectors_name() {
     let mut exposed = 0;
-    for case in vectors(include_str!("fixtures/kja_mondrian_random.json")) {
+    for case in vectors(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let names = ["a", "b", "c", "d", "e", "f"];

@@ -7,6 +7,7 @@ use incrowd::model::MODELS;
 use incrowd::{
     AttackRequest, Fault, Judging, Quantity, Report, Silent, Value, anonymize, attack, measure, verify,
 };
+use incrowd_testing::{data, or_skip};
 use serde_json::Value as Json;
 
 use crate::release::read;
@@ -254,12 +255,7 @@ fn a_sensitive_column_has_no_tree_of_regular_intervals() {
 /// The specification's table at k = 10, digit by digit, from the release as written.
 #[test]
 fn adult_with_blocking_and_pooling() {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
-    if !data.join("adult.csv.gz").exists() {
-        eprintln!("skipped: no data");
-        return;
-    }
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let release = |algorithm: &str, options: &[(&str, Value)]| {
         let mut job = Job::default();

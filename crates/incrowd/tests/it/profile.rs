@@ -7,6 +7,7 @@ use incrowd::profile::{Draft, InitOptions, ProfileOptions, ValueKind, init};
 use incrowd::risk::population::Sampling;
 use incrowd::{Judging, Silent, anonymize, profile, verify};
 use incrowd_synth::{Synth, Table};
+use incrowd_testing::{data, or_skip};
 
 fn input(path: &Path) -> Input {
     Input { paths: vec![path.to_owned()], ..Input::default() }
@@ -184,18 +185,9 @@ fn a_profile_refuses_what_makes_no_sense() {
     );
 }
 
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let dir = std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from);
-    dir.join("adult.csv.gz").exists().then_some(dir)
-}
-
 #[test]
 fn drafts_for_all_real_tables_run_as_they_are() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let mut tables: Vec<PathBuf> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     tables.retain(|path| path.to_string_lossy().ends_with(".csv.gz"));
     tables.sort();
@@ -207,10 +199,7 @@ fn drafts_for_all_real_tables_run_as_they_are() {
 
 #[test]
 fn adult_gets_the_roles_that_everybody_gives_it() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let role = roles(&draft(&data.join("adult.csv.gz"), 5, Path::new("job.toml")));
     for name in
         ["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "relationship"]
@@ -226,10 +215,7 @@ fn adult_gets_the_roles_that_everybody_gives_it() {
 /// rule picks can be held against the truth: within a fifth of it.
 #[test]
 fn population_uniqueness_of_adult_is_estimated_from_samples_of_it() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let quasi = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"];
     let ask = |path: &Path, sampling| {
         let asked = ProfileOptions {

@@ -2,8 +2,7 @@
 
 use incrowd::job::{CompareJob, Input, Job, RoleName};
 use incrowd::{Ask, CompareRequest, Judging, Pages, Silent, Value, anonymize, compare, report};
-
-use crate::adult::data;
+use incrowd_testing::{data, or_skip};
 
 /// Both pages of a release with these quasi-identifiers and sensitive columns.
 fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) -> Pages {
@@ -28,10 +27,7 @@ fn charts(page: &str) -> usize {
 
 #[test]
 fn real_tables_have_pages_of_a_moderate_size() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let adult = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
     let acs = ["sex", "age", "race", "citizenship", "marital", "education_level", "economic_region"];
     let tables: [(&str, &[&str], &[&str]); 3] = [
@@ -42,7 +38,7 @@ fn real_tables_have_pages_of_a_moderate_size() {
     for (name, quasi, sensitive) in tables {
         let path = data.join(name);
         if !path.exists() {
-            eprintln!("skipped: no {name}");
+            incrowd_testing::skipped(format_args!("no {name} in the directory of data"));
             continue;
         }
         let Pages { public, owner, holds } = pages(&path, quasi, sensitive, 10);
@@ -60,10 +56,7 @@ fn real_tables_have_pages_of_a_moderate_size() {
 
 #[test]
 fn more_privacy_costs_more_on_adult() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job =
         Job { input: Input { paths: vec![data.join("adult.csv.gz")], ..Input::default() }, ..Job::default() };

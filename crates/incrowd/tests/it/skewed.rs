@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incrowd::job::{Job, RoleName, SuppressionJob};
-use incrowd::recode::suppress::Suppressed;
 use incrowd::recode::suppression::SUPPRESSIONS;
+use incrowd::recode::ungrouped::Suppressed;
 use incrowd::{Silent, Value, anonymize, verify};
 use incrowd_synth::{Synth, Table};
+use incrowd_testing::{data, or_skip};
 
-use crate::adult::data;
 use crate::release::read;
 
 fn step(name: &str, l: i64, on: &str) -> SuppressionJob {
@@ -127,10 +127,7 @@ fn what_is_withheld_leaves_no_trace() {
 /// A sample of a real table: occupation with l = 6.
 #[test]
 fn a_small_sample_of_adult_is_skewed_and_published_all_the_same() {
-    let Some(data) = data() else {
-        println!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(dir.path(), "x", &["age", "sex", "race"], "occupation");
     job.input.paths = vec![data.join("adult.csv.gz")];

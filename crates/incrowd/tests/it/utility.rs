@@ -3,8 +3,9 @@
 use incrowd::job::{Job, parse};
 use incrowd::utility::{Classification, EntropyLoss, Pairs, QueryError};
 use incrowd::{Ask, Judging, Silent, Utility, anonymize};
+use incrowd_testing::{data, or_skip};
 
-use crate::adult::{data, hierarchy};
+use crate::adult::hierarchy;
 
 const HIERARCHIES: [&str; 6] = ["workclass", "education", "marital-status", "race", "sex", "native-country"];
 
@@ -32,10 +33,7 @@ fn ask(only: &[&str]) -> Ask {
 
 #[test]
 fn a_larger_k_costs_more_of_everything() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
@@ -73,10 +71,7 @@ fn a_larger_k_costs_more_of_everything() {
 
 #[test]
 fn what_is_learned_from_a_release_lies_between_guessing_and_originals() {
-    let Some(data) = data() else {
-        eprintln!("skipped: no data");
-        return;
-    };
+    let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let job = job(&data, dir.path(), 10);
     anonymize(&job, &Silent).unwrap();

@@ -13,6 +13,7 @@
 //! be taken out of what the release teaches. Their generalized records are among those it learns from, which favours the
 //! release a little; a tree whose leaves hold at least 20 records remembers groups, not people.
 
+mod cart;
 mod features;
 mod report;
 mod sample;
@@ -113,16 +114,16 @@ pub fn classify(
     let classes = line.leaves as usize;
     progress.step("learning", Some(2 * FOLDS as u64));
     let jobs: Vec<(usize, bool)> = (0..FOLDS).flat_map(|fold| [(fold, true), (fold, false)]).collect();
-    let learn = |&(fold, release): &(usize, bool)| -> Result<Scores> {
+    let learn = |&(fold, release): &(usize, bool)| -> Scores {
         let (_, test) = fold_of(&originals, fold);
         let taught = if release { fold_of(&published, fold).0 } else { fold_of(&originals, fold).0 };
         let features = if release { &encoder.cells } else { &encoder.leaves };
-        let trees = Trees::fit(&encoder, features, &taught, classes)?;
-        let scores = trees.predict(&encoder, &test)?;
+        let trees = Trees::fit(&encoder, features, &taught, classes);
+        let scores = trees.predict(&encoder, &test);
         progress.advance(1);
-        Ok(Scores::of(&test.classes, &scores, classes))
+        Scores::of(&test.classes, &scores, classes)
     };
-    let scores = jobs.par_iter().map(learn).collect::<Result<Vec<Scores>>>()?;
+    let scores = jobs.par_iter().map(learn).collect::<Vec<Scores>>();
     let by_fold: Vec<(Scores, Scores)> = scores.chunks(2).map(|pair| (pair[0], pair[1])).collect();
     let guesses = (0..FOLDS).map(|fold| {
         let (taught, test) = fold_of(&originals, fold);

@@ -132,8 +132,7 @@ mod tests {
     /// that shares its sensitive values the number of these.
     #[test]
     fn agrees_with_the_vectors_of_the_estimate() {
-        let cases: Json =
-            serde_json::from_str(include_str!("../../../tests/it/query_estimates.json")).unwrap();
+        let cases: Json = serde_json::from_str(incrowd_testing::fixture("query_estimates.json")).unwrap();
         let cases = cases["cases"].as_array().unwrap();
         let side = |json: &Json| (json[0].as_f64().unwrap(), json[1].as_f64().unwrap());
         let mut above_zero = 0;

@@ -170,14 +170,14 @@ impl Mdr {
             Some(grid) => grid.clone(),
             None => {
                 let sample: Vec<(f64, u64)> = leaves.iter().map(|leaf| (leaf.x, leaf.count)).collect();
-                self.settle(column, &sample, unit, domain.unwrap_or(own))?
+                self.choose_grid(column, &sample, unit, domain.unwrap_or(own))?
             }
         };
         plant(&leaves, grid, domain.unwrap_or(own))
     }
 
     /// The ends and the width of the grid.
-    fn settle(&self, column: &str, sample: &Sample, unit: Unit, domain: (f64, f64)) -> Result<Grid> {
+    fn choose_grid(&self, column: &str, sample: &Sample, unit: Unit, domain: (f64, f64)) -> Result<Grid> {
         let bounds = match self.outliers {
             Outliers::TwoSigma => mean_difference::two_sigma(sample),
             Outliers::Bounds(lo, hi) => (lo, hi),

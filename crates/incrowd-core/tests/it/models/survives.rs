@@ -60,7 +60,7 @@ fn given(name: &str, pick: usize) -> Given {
         "plain-k-anonymity" => {
             vec![("k", few), ("p", share), ("d", number([0, 300_000, 500_000, 900_000][step])), on]
         }
-        _ => panic!("`{name}` is on the list of models and not in this test"),
+        _ => panic!("`{name}` is on the list of models: give it parameters in `given` of {}", file!()),
     }
 }
 
@@ -157,7 +157,8 @@ fn what_does_not_survive_has_a_counterexample() {
     let on = ("on", word("a"));
 
     let broken = ["epsilon-m-anonymity", "delta-presence", "plain-k-anonymity"];
-    assert_eq!(declared(&|card| card.survives.merging), broken);
+    let says = format!("what does not survive merging has a counterexample here, in {}", file!());
+    assert_eq!(declared(&|card| card.survives.merging), broken, "{says}");
     // Alone each group has one record in two near any other; together three of four numbers lie within 1 of 0.
     let near = Table::new(&rows(&[&["0", "100"], &["-1", "1"]]), &[categorized()]);
     let params = vec![("epsilon", Typed(1_000_000).value()), ("m", count(2)), on.clone()];
@@ -168,7 +169,8 @@ fn what_does_not_survive_has_a_counterexample() {
     assert!(merging_breaks(&two, card("delta-presence"), &params, &[0b11, 0b11], 0));
 
     let fragile = ["t-closeness", "beta-likeness", "delta-disclosure", "delta-presence"];
-    assert_eq!(declared(&|card| card.survives.suppressing), fragile);
+    let says = format!("what does not survive suppressing has a counterexample here, in {}", file!());
+    assert_eq!(declared(&|card| card.survives.suppressing), fragile, "{says}");
     // Flu is as frequent as cold until a group leaves; then the others are compared with another mixture.
     let mixed = rows(&[
         &["flu", "flu", "cold"],
@@ -196,6 +198,7 @@ fn models_about_numbers_refuse_texts() {
     let table = Table::new(&rows(&[DISEASES]), &[categorized()]);
     for card in MODELS {
         let bound = promise(card.name, &given(card.name, 1)).model.bind(&table.data);
-        assert_eq!(bound.is_err(), is_numeric(card), "{}", card.name);
+        let says = format!("`is_numeric` of {} knows by a parameter which models are about numbers", file!());
+        assert_eq!(bound.is_err(), is_numeric(card), "{}: {says}", card.name);
     }
 }

@@ -18,7 +18,7 @@ fn table(case: &Json) -> Table {
 
 #[test]
 fn verdicts_of_the_p_sensitive_vectors() {
-    let vectors: Json = serde_json::from_str(include_str!("../fixtures/psens_checker.json")).unwrap();
+    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_checker.json")).unwrap();
     let (mut kept, mut broken) = (0, 0);
     for case in vectors["cases"].as_array().unwrap() {
         let table = table(case);

@@ -59,7 +59,7 @@ fn four_numbers_have_the_factors_computed_by_hand() {
 fn the_threshold_itself_stands_out() {
     let data = table(&[(7, 7, 0), (7, 7, 1), (7, 7, 2), (7, 7, 10)]);
     let standing = |threshold| outliers(&data, 2, threshold).standing(row_of(&data, "1"));
-    assert_eq!((standing(4.0 / 3.0), standing(1.34)), (Standing::Local, Standing::Crowd));
+    assert_eq!((standing(4.0 / 3.0), standing(1.34)), (Standing::Local, Standing::Ordinary));
 }
 
 /// Where a thousand are alike, somebody near them is far from infinitely thin, and they themselves do not stand out.
@@ -72,7 +72,7 @@ fn people_who_are_alike_do_not_make_densities_infinite() {
     let factors: Vec<f64> = (0..data.rows()).map(|row| outliers.row_factor(row).unwrap()).collect();
     assert!(factors.iter().all(|factor| factor.is_finite() && *factor > 0.0));
     let heavy = (0..data.rows()).find(|&row| data.weight(row) == 1000).unwrap();
-    assert_eq!(outliers.standing(heavy), Standing::Crowd);
+    assert_eq!(outliers.standing(heavy), Standing::Ordinary);
     assert_eq!(outliers.standing(row_of(&data, "9")), Standing::Local);
 }
 

@@ -137,7 +137,7 @@ proptest! {
             match outliers.standing(row) {
                 Standing::Global => {}
                 Standing::Local => prop_assert!(bad && !slow.stands_out(slow.value(row))),
-                Standing::Crowd => prop_assert!(!bad && !slow.stands_out(slow.value(row))),
+                Standing::Ordinary => prop_assert!(!bad && !slow.stands_out(slow.value(row))),
             }
         }
         for pick in picks {
@@ -174,7 +174,7 @@ proptest! {
         let data = table(&rows);
         let local = |p: u8, d: u8| {
             let outliers = Outliers::new(&data, &settings(p, d, 0, true)).unwrap();
-            (0..data.rows()).filter(|&row| outliers.standing(row) != Standing::Crowd).collect::<Vec<_>>()
+            (0..data.rows()).filter(|&row| outliers.standing(row) != Standing::Ordinary).collect::<Vec<_>>()
         };
         let strict = local(p, d);
         for looser in [local(p + 1, d), local(p, d + 1)] {
@@ -187,7 +187,7 @@ proptest! {
 fn nobody_real_is_an_outlier_if_all_must_be_far() {
     let data = table(&[(0, 0, 0, 0, 1), (6, 3, 4, 8, 1), (3, 1, 2, 4, 1)]);
     let outliers = Outliers::new(&data, &settings(20, 0, 0, true)).unwrap();
-    assert!((0..data.rows()).all(|row| outliers.standing(row) == Standing::Crowd));
+    assert!((0..data.rows()).all(|row| outliers.standing(row) == Standing::Ordinary));
     assert!(outliers.is_dead(&region(&data, &[0, 1, 2])), "but somebody between them would be");
 }
 

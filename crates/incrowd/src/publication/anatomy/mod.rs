@@ -6,7 +6,7 @@ mod tables;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use incrowd_audit::linked::strangers;
+use incrowd_audit::linked_origin::strangers;
 use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::dataset::Quasi;

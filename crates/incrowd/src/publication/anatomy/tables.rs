@@ -61,12 +61,7 @@ fn numbers(name: &str, up_to: u64) -> FoldedColumn {
 }
 
 /// The first table: the quasi-identifiers as they are, and the number of the group.
-pub(super) fn first(
-    folded: &Folded,
-    groups: &Groups,
-    column: usize,
-    missing: &str,
-) -> Result<MadeTable> {
+pub(super) fn first(folded: &Folded, groups: &Groups, column: usize, missing: &str) -> Result<MadeTable> {
     let mut rows: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for &(row, group) in &groups.records {
         *rows.entry((row, group)).or_insert(0) += 1;

@@ -4,7 +4,7 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{Dataset, Domain, Error, GroupId, Kind, Partition, Plan, Progress, Result, Role, Schema};
 use incrowd_recode::join::boxes::Boxes;
 use incrowd_recode::join::trim::trim;
-use incrowd_recode::join::{Crowd, JoinAlgorithm, JoinOutcome, conventional, direct, refinement};
+use incrowd_recode::join::{JoinAlgorithm, JoinOutcome, JoinRules, conventional, direct, refinement};
 
 use super::join::{Encoded, JoinedTable};
 use super::report::JoinReport;
@@ -37,7 +37,7 @@ pub(super) fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Prog
         .help("ask for less, or bring more people"));
     }
     let judged: &[Box<dyn BoundModel>] = if with_sensitive { &models } else { &[] };
-    let crowd = Crowd::new(encoded.data.rows(), least, judged);
+    let crowd = JoinRules::new(encoded.data.rows(), least, judged);
     let (data, mut outcome) =
         grouped(job, algorithm, rules.method, joined, &encoded, &models, &crowd, progress)
             .map_err(|e| e.within("algorithm"))?;
@@ -105,7 +105,7 @@ fn grouped(
     joined: &JoinedTable,
     encoded: &Encoded,
     models: &[Box<dyn BoundModel>],
-    crowd: &Crowd<'_>,
+    crowd: &JoinRules<'_>,
     progress: &dyn Progress,
 ) -> Result<(Dataset, JoinOutcome)> {
     let own = &encoded.data;
@@ -152,7 +152,7 @@ fn private(
     data: &Dataset,
     outcome: &JoinOutcome,
     partition: &Partition,
-    crowd: &Crowd<'_>,
+    crowd: &JoinRules<'_>,
     rows: u64,
 ) -> JoinReport {
     let own = outcome.microdata(data, crowd);

@@ -11,7 +11,7 @@ mod tables;
 
 use std::path::Path;
 
-use incrowd_audit::attack::{JoinScene, Scene};
+use incrowd_audit::attack::{Adversary, JoinedRelease};
 use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
@@ -305,12 +305,12 @@ impl Publication for Joined {
         Ok(Views { people: tables.people, quasi, values })
     }
 
-    fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Scene<'a>) {
+    fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {
         let promises = case.promises().unwrap_or_default();
         let k = check::least(&promises).unwrap_or(1);
         let external = case.manifest.as_ref().and_then(|manifest| manifest.job.external.as_ref());
         let trimmed = external.map(|external| external.trim != word(&Trim::ALL, Trim::Off));
         let sensitive = views.values.as_ref().map(|(values, _)| values);
-        adversary.joined = Some(JoinScene { k, sensitive, trimmed });
+        adversary.joined = Some(JoinedRelease { k, sensitive, trimmed });
     }
 }

@@ -1,0 +1,117 @@
+//! A k-join-anonymous release beside its two originals: by matching, whether the published rows can be people of both tables,
+//! everybody of the microdata among them.
+
+use incrowd_core::number::{parse_date, parse_number};
+use incrowd_core::{ColumnSpec, Folded, Progress, Result};
+
+use super::flow::Flow;
+use super::{Failure, JoinTables};
+use crate::cover::{Join, On};
+
+/// What the originals say about a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// Rules that are broken.
+    pub failures: Vec<Failure>,
+    /// Groups whose box is larger than the people in it need: no rule is broken, but something was lost.
+    pub loose: u64,
+}
+
+/// A join of boxes and people.
+fn join(tables: &JoinTables<'_>, people: &Folded, specs: &[ColumnSpec], missing: &str) -> Result<Join> {
+    let on: Vec<On<'_>> = (0..tables.quasi).map(|i| On { release: i, table: i, spec: &specs[i] }).collect();
+    Join::new(tables.boxes, people, &on, missing)
+}
+
+/// Decides by matching whether the rows of the release are people of the join (rule O2): first everybody of the microdata
+/// gets a row whose box holds them, then the remaining rows are filled with people of the external table. `people` holds the
+/// quasi-identifiers of everybody, `microdata[row]` says how many of a row are microdata.
+pub fn explained(
+    tables: &JoinTables<'_>,
+    people: &Folded,
+    microdata: &[u64],
+    specs: &[ColumnSpec],
+    missing: &str,
+    progress: &dyn Progress,
+) -> Result<Explained> {
+    let join = join(tables, people, specs, missing)?;
+    let kinds = join.vectors.len();
+    let mut own = vec![0u64; kinds];
+    for (row, &vector) in join.vectors.of_row.iter().enumerate() {
+        own[vector as usize] += microdata[row];
+    }
+    // People of the microdata come first, so that each kind of people is two supplies.
+    let others = join.vectors.records.iter().zip(&own).map(|(all, own)| all - own);
+    let supply: Vec<u64> = own.iter().copied().chain(others).collect();
+    let mut edges: Vec<Vec<u32>> = vec![Vec::new(); join.groups.len()];
+    let mut lonely = join.groups.len() as u64;
+    let mut loose = 0;
+    join.each(progress, &mut |group, vectors| {
+        loose += u64::from(is_loose(tables, join.groups.first[group], people, &join.vectors.first, vectors));
+        lonely -= u64::from(vectors.iter().any(|&vector| own[vector as usize] > 0));
+        edges[group].extend(vectors.iter().copied());
+        edges[group].extend(vectors.iter().map(|&vector| vector + kinds as u32));
+    });
+    progress.step("matching", None);
+    let mut flow = Flow::new(supply, join.groups.records.clone(), &edges);
+    let unpublished = flow.place(0..kinds);
+    let mut failures = Vec::new();
+    if unpublished > 0 {
+        let says = format!("{unpublished} records of the microdata have no published row of their own");
+        failures.push(Failure::new("O2", says));
+    }
+    let artificial = flow.fill();
+    if artificial > 0 {
+        let says = format!("{artificial} published rows are not people of either table");
+        failures.push(Failure::new("O2", says));
+    }
+    if lonely > 0 {
+        failures.push(Failure::new("O2", format!("{lonely} boxes hold nobody of the microdata")));
+    }
+    Ok(Explained { failures, loose })
+}
+
+/// Whether a range of the box is wider than the people in it (rule O4).
+fn is_loose(tables: &JoinTables<'_>, row: u32, people: &Folded, first: &[u32], vectors: &[u32]) -> bool {
+    let number =
+        |text: &str| parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from));
+    (0..tables.quasi).any(|column| {
+        let text = &tables.boxes.columns[column].texts[tables.boxes.row(row as usize)[column] as usize];
+        let ends = || text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ");
+        let Some((Some(lo), Some(hi))) = ends().map(|(lo, hi)| (number(lo), number(hi))) else {
+            return false;
+        };
+        let value = |&vector: &u32| {
+            let code = people.row(first[vector as usize] as usize)[column];
+            number(&people.columns[column].texts[code as usize])
+        };
+        let least = vectors.iter().filter_map(value).fold(f64::INFINITY, f64::min);
+        let most = vectors.iter().filter_map(value).fold(f64::NEG_INFINITY, f64::max);
+        least > lo || most < hi
+    })
+}
+
+/// Which groups hold which people, for an audit table that says who stands where.
+#[derive(Debug)]
+pub struct Membership {
+    /// For each row of the people the boxes that hold it, ascending.
+    pub boxes: Vec<Vec<u32>>,
+    /// For each row of the release its box.
+    pub of_row: Vec<u32>,
+}
+
+/// Finds for each row of `people` the boxes that hold it.
+pub fn member_of(
+    tables: &JoinTables<'_>,
+    people: &Folded,
+    specs: &[ColumnSpec],
+    missing: &str,
+    progress: &dyn Progress,
+) -> Result<Membership> {
+    let join = join(tables, people, specs, missing)?;
+    let mut by_vector: Vec<Vec<u32>> = vec![Vec::new(); join.vectors.len()];
+    join.candidates(progress, &mut |vector, groups| by_vector[vector] = groups.to_vec());
+    by_vector.iter_mut().for_each(|groups| groups.sort_unstable());
+    let boxes = join.vectors.of_row.iter().map(|&vector| by_vector[vector as usize].clone()).collect();
+    Ok(Membership { boxes, of_row: join.groups.of_row.clone() })
+}

@@ -1,0 +1,74 @@
+//! Two tables that are linked by groups only, joined into one for measuring: every record with every value of its group.
+//!
+//! Paper: `xiao2006`, Section 3: a reader who knows no more takes each value of a group in its share for each record of it.
+//! Shares become whole numbers if every record is written down as often as all sizes of groups divide.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use incrowd_core::{Error, Folded, FoldedColumn, Result};
+
+/// The quasi-identifiers of `first` with the values `second` counts for their groups, and how often each record is written
+/// down.
+pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
+    let quasi = first.columns.len() - 1;
+    let mut groups: HashMap<&str, Vec<(u32, u64)>> = HashMap::new();
+    let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in 0..second.rows() {
+        let group = second.columns[0].texts[second.row(row)[0] as usize].as_str();
+        groups.entry(group).or_default().push((second.row(row)[1], second.weights[row]));
+        *sizes.entry(group).or_default() += second.weights[row];
+    }
+    let copies = sizes.values().try_fold(1u64, |copies, &size| {
+        let (mut a, mut b) = (copies, size);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        (copies / a).checked_mul(size).filter(|copies| copies.checked_mul(first.records()).is_some())
+    });
+    let copies = copies.ok_or_else(|| {
+        Error::resources("the groups are of too many sizes to weigh their values exactly")
+            .help("measure the table of quasi-identifiers by itself, without its manifest")
+    })?;
+    let columns = first.columns[..quasi].iter().chain([&second.columns[1]]);
+    let columns: Vec<FoldedColumn> = columns.cloned().collect();
+    let mut joined = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
+    for row in 0..first.rows() {
+        let group = first.columns[quasi].texts[first.row(row)[quasi] as usize].as_str();
+        let size = sizes.get(group).copied().unwrap_or(1);
+        for &(value, count) in groups.get(group).into_iter().flatten() {
+            joined.codes.extend_from_slice(&first.row(row)[..quasi]);
+            joined.codes.push(value);
+            joined.weights.push(first.weights[row] * count * (copies / size));
+        }
+    }
+    joined.read = joined.records();
+    Ok((joined, copies))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tables 3a and 3b of the paper, shortened: a group of two pneumonias and two dyspepsias, and one of three values.
+    #[test]
+    fn a_record_has_every_value_of_its_group_in_its_share() {
+        let record = |cells: &[&'static str]| cells.iter().map(|cell| Some(*cell)).collect::<Vec<_>>();
+        let first = ["23 1", "27 1", "35 1", "59 1", "61 2", "65 2", "65 2"].map(|r| r.split(' ').collect());
+        let second =
+            ["1 dyspepsia", "1 dyspepsia", "1 pneumonia", "1 pneumonia", "2 flu", "2 gastritis", "2 flu"]
+                .map(|r| r.split(' ').collect());
+        let folded = |names: &[&str], rows: &[Vec<&'static str>]| {
+            Folded::from_records(names, rows.iter().map(|row| record(row)), false)
+        };
+        let (joined, copies) =
+            joined(&folded(&["age", "group"], &first), &folded(&["group", "disease"], &second)).unwrap();
+        assert_eq!((copies, joined.records()), (12, 84));
+        let of = |age: &str, disease: &str| -> u64 {
+            let own = |(cells, _): &(Vec<Option<&str>>, u64)| cells == &[Some(age), Some(disease)];
+            joined.canonical().iter().filter(|row| own(row)).map(|row| row.1).sum()
+        };
+        assert_eq!((of("23", "pneumonia"), of("65", "flu"), of("65", "gastritis")), (6, 16, 8));
+        assert_eq!(of("23", "flu"), 0);
+    }
+}

@@ -1,0 +1,305 @@
+//! Typed values as text, for the types that tables about people have.
+//!
+//! Arrow has a crate that casts anything to anything. Half of the time it takes to build this project went into it, for
+//! conversions nobody asks for, so these few are ours. Their twin is that crate: the tests compare the two.
+
+use std::fmt::Write;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions as temporal;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, OffsetSizeTrait, StringArray};
+use arrow_schema::{DataType, TimeUnit};
+
+/// A column as text; `None` for a type that is not read, or for a value that has no text (bytes that are none, a day
+/// outside of the calendar).
+pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
+    use DataType::*;
+    match array.data_type() {
+        Null => Some(StringArray::new_null(array.len())),
+        Utf8 => Some(array.as_string::<i32>().clone()),
+        LargeUtf8 => Some(array.as_string::<i64>().iter().collect()),
+        Utf8View => Some(array.as_string_view().iter().collect()),
+        Binary => bytes(array.as_binary::<i32>()),
+        LargeBinary => bytes(array.as_binary::<i64>()),
+        BinaryView => bytes(array.as_binary_view()),
+        Boolean => {
+            spelled(array.as_boolean(), |out, value| out.write_str(if value { "true" } else { "false" }))
+        }
+        Int8 => numbers::<Int8Type>(array),
+        Int16 => numbers::<Int16Type>(array),
+        Int32 => numbers::<Int32Type>(array),
+        Int64 => numbers::<Int64Type>(array),
+        UInt8 => numbers::<UInt8Type>(array),
+        UInt16 => numbers::<UInt16Type>(array),
+        UInt32 => numbers::<UInt32Type>(array),
+        UInt64 => numbers::<UInt64Type>(array),
+        Float16 => numbers::<Float16Type>(array),
+        Float32 => spelled(array.as_primitive::<Float32Type>(), |out, value| {
+            out.write_str(ryu::Buffer::new().format(value))
+        }),
+        Float64 => spelled(array.as_primitive::<Float64Type>(), |out, value| {
+            out.write_str(ryu::Buffer::new().format(value))
+        }),
+        Decimal32(precision, scale) => decimals::<Decimal32Type>(array, *precision, *scale),
+        Decimal64(precision, scale) => decimals::<Decimal64Type>(array, *precision, *scale),
+        Decimal128(precision, scale) => decimals::<Decimal128Type>(array, *precision, *scale),
+        Decimal256(precision, scale) => decimals::<Decimal256Type>(array, *precision, *scale),
+        Date32 => spelled(array.as_primitive::<Date32Type>(), |out, value| {
+            let day = temporal::date32_to_datetime(value).ok_or(std::fmt::Error)?.date();
+            write!(out, "{day:?}")
+        }),
+        Date64 => moments::<Date64Type, _>(array, temporal::date64_to_datetime, ""),
+        Time32(TimeUnit::Second) => moments::<Time32SecondType, _>(array, temporal::time32s_to_time, ""),
+        Time32(_) => moments::<Time32MillisecondType, _>(array, temporal::time32ms_to_time, ""),
+        Time64(TimeUnit::Microsecond) => {
+            moments::<Time64MicrosecondType, _>(array, temporal::time64us_to_time, "")
+        }
+        Time64(_) => moments::<Time64NanosecondType, _>(array, temporal::time64ns_to_time, ""),
+        // A moment in a named time zone is shown in universal time, which needs no list of zones.
+        Timestamp(unit, zone) => timestamps(array, *unit, if zone.is_some() { "Z" } else { "" }),
+        Duration(unit) => durations(array, *unit),
+        Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let values = text(dictionary.values())?;
+            if values.is_empty() {
+                return Some(StringArray::new_null(array.len()));
+            }
+            let keys = dictionary.normalized_keys();
+            let at = |i: usize| dictionary.keys().is_valid(i).then(|| keys[i]);
+            Some(picked(&values, (0..array.len()).map(at)))
+        }
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => runs::<Int16Type>(array),
+            Int32 => runs::<Int32Type>(array),
+            _ => runs::<Int64Type>(array),
+        },
+        List(_) => lists::<i32>(array),
+        LargeList(_) => lists::<i64>(array),
+        _ => None,
+    }
+}
+
+/// Every value as `spell` writes it.
+fn spelled<A: ArrayAccessor>(
+    array: A,
+    spell: impl Fn(&mut StringBuilder, A::Item) -> std::fmt::Result,
+) -> Option<StringArray> {
+    let mut out = StringBuilder::with_capacity(array.len(), array.len() * 8);
+    for i in 0..array.len() {
+        if array.is_null(i) {
+            out.append_null();
+        } else {
+            spell(&mut out, array.value(i)).ok()?;
+            // What was written so far becomes the value.
+            out.append_value("");
+        }
+    }
+    Some(out.finish())
+}
+
+fn bytes<'a>(array: impl ArrayAccessor<Item = &'a [u8]>) -> Option<StringArray> {
+    spelled(array, |out, value| out.write_str(std::str::from_utf8(value).map_err(|_| std::fmt::Error)?))
+}
+
+fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(array: &dyn Array) -> Option<StringArray> {
+    spelled(array.as_primitive::<T>(), |out, value| write!(out, "{value}"))
+}
+
+fn decimals<T: DecimalType>(array: &dyn Array, precision: u8, scale: i8) -> Option<StringArray> {
+    spelled(array.as_primitive::<T>(), |out, value| {
+        out.write_str(&T::format_decimal(value, precision, scale))
+    })
+}
+
+/// Points of time or of the day; the calendar prints what it debugs as ISO 8601.
+fn moments<T: ArrowPrimitiveType, M: std::fmt::Debug>(
+    array: &dyn Array,
+    moment: impl Fn(T::Native) -> Option<M>,
+    suffix: &str,
+) -> Option<StringArray> {
+    spelled(array.as_primitive::<T>(), |out, value| {
+        write!(out, "{:?}{suffix}", moment(value).ok_or(std::fmt::Error)?)
+    })
+}
+
+fn timestamps(array: &dyn Array, unit: TimeUnit, suffix: &str) -> Option<StringArray> {
+    use temporal::*;
+    match unit {
+        TimeUnit::Second => moments::<TimestampSecondType, _>(array, timestamp_s_to_datetime, suffix),
+        TimeUnit::Millisecond => {
+            moments::<TimestampMillisecondType, _>(array, timestamp_ms_to_datetime, suffix)
+        }
+        TimeUnit::Microsecond => {
+            moments::<TimestampMicrosecondType, _>(array, timestamp_us_to_datetime, suffix)
+        }
+        TimeUnit::Nanosecond => {
+            moments::<TimestampNanosecondType, _>(array, timestamp_ns_to_datetime, suffix)
+        }
+    }
+}
+
+fn durations(array: &dyn Array, unit: TimeUnit) -> Option<StringArray> {
+    fn of<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array) -> Option<StringArray> {
+        spelled(array.as_primitive::<T>(), |out, value| {
+            write!(out, "{}", temporal::as_duration::<T>(value).ok_or(std::fmt::Error)?)
+        })
+    }
+    match unit {
+        TimeUnit::Second => of::<DurationSecondType>(array),
+        TimeUnit::Millisecond => of::<DurationMillisecondType>(array),
+        TimeUnit::Microsecond => of::<DurationMicrosecondType>(array),
+        TimeUnit::Nanosecond => of::<DurationNanosecondType>(array),
+    }
+}
+
+/// Values by their place.
+fn picked(values: &StringArray, places: impl Iterator<Item = Option<usize>>) -> StringArray {
+    places.map(|place| place.filter(|&at| values.is_valid(at)).map(|at| values.value(at))).collect()
+}
+
+fn runs<T: RunEndIndexType>(array: &dyn Array) -> Option<StringArray> {
+    let runs = array.as_run::<T>();
+    let values = text(runs.values())?;
+    Some(picked(&values, (0..array.len()).map(|i| Some(runs.get_physical_index(i)))))
+}
+
+/// `[a, b]`, with nothing where an element is missing.
+fn lists<O: OffsetSizeTrait>(array: &dyn Array) -> Option<StringArray> {
+    let lists = array.as_list::<O>();
+    let elements = text(lists.values())?;
+    let offsets = lists.value_offsets();
+    let list = |i: usize| {
+        let elements: Vec<&str> = (offsets[i].as_usize()..offsets[i + 1].as_usize())
+            .map(|at| if elements.is_valid(at) { elements.value(at) } else { "" })
+            .collect();
+        format!("[{}]", elements.join(", "))
+    };
+    Some((0..array.len()).map(|i| lists.is_valid(i).then(|| list(i))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::builder::{Int32Builder, ListBuilder};
+    use arrow_array::*;
+    use arrow_buffer::i256;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the crate for all casts makes of an array; moments in a zone go through universal time there too.
+    fn twin(array: &ArrayRef) -> Option<StringArray> {
+        let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
+        let cast = |array: &ArrayRef, to: &DataType| arrow_cast::cast_with_options(array, to, &strict).ok();
+        let universal = match array.data_type() {
+            DataType::Timestamp(unit, Some(_)) => {
+                cast(array, &DataType::Timestamp(*unit, Some("+00:00".into())))?
+            }
+            _ => array.clone(),
+        };
+        Some(cast(&universal, &DataType::Utf8)?.as_string::<i32>().clone())
+    }
+
+    fn agree(array: impl Array + 'static) {
+        let array: ArrayRef = Arc::new(array);
+        assert_eq!(text(&array), twin(&array), "{}", array.data_type());
+        // A slice does not begin where its buffers begin.
+        let slice = array.slice(array.len() / 3, array.len() - array.len() / 3);
+        assert_eq!(text(&slice), twin(&slice), "a slice of {}", array.data_type());
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_spelled_as_arrow_spells_them(
+            values in prop::collection::vec(prop::option::weighted(0.9, any::<i64>()), 0..30),
+            scale in 0..6_i8,
+        ) {
+            let each = || values.iter().copied();
+            agree(Int8Array::from_iter(each().map(|v| v.map(|v| v as i8))));
+            agree(Int16Array::from_iter(each().map(|v| v.map(|v| v as i16))));
+            agree(Int32Array::from_iter(each().map(|v| v.map(|v| v as i32))));
+            agree(Int64Array::from_iter(each()));
+            agree(UInt8Array::from_iter(each().map(|v| v.map(|v| v as u8))));
+            agree(UInt16Array::from_iter(each().map(|v| v.map(|v| v as u16))));
+            agree(UInt32Array::from_iter(each().map(|v| v.map(|v| v as u32))));
+            agree(UInt64Array::from_iter(each().map(|v| v.map(|v| v as u64))));
+            agree(BooleanArray::from_iter(each().map(|v| v.map(|v| v > 0))));
+            agree(Float16Array::from_iter(each().map(|v| v.map(|v| half(v as f32 / 1e15)))));
+            agree(Float32Array::from_iter(each().map(|v| v.map(|v| f32::from_bits(v as u32)))));
+            agree(Float64Array::from_iter(each().map(|v| v.map(|v| f64::from_bits(v as u64)))));
+            agree(Float64Array::from_iter(each().map(|v| v.map(|v| (v % 1_000_000) as f64 / 1000.0))));
+            let decimals = |v: i64| v % 100_000_000;
+            let own = Decimal32Array::from_iter(each().map(|v| v.map(|v| decimals(v) as i32)));
+            agree(own.with_precision_and_scale(9, scale).unwrap());
+            let own = Decimal64Array::from_iter(each().map(|v| v.map(decimals)));
+            agree(own.with_precision_and_scale(18, scale).unwrap());
+            let own = Decimal128Array::from_iter(each().map(|v| v.map(i128::from)));
+            agree(own.with_precision_and_scale(30, scale).unwrap());
+            let own = Decimal128Array::from_iter(each().map(|v| v.map(i128::from)));
+            agree(own.with_precision_and_scale(30, -scale).unwrap());
+            let own = Decimal256Array::from_iter(each().map(|v| v.map(|v| i256::from_i128(v.into()))));
+            agree(own.with_precision_and_scale(40, scale).unwrap());
+        }
+
+        #[test]
+        fn dates_and_times_are_spelled_as_arrow_spells_them(
+            values in prop::collection::vec(prop::option::weighted(0.9, -100_000_000_000_i64..200_000_000_000), 0..30),
+        ) {
+            let each = |by: i64| values.iter().map(move |v| v.map(|v| v * by));
+            let within = |end: i64| values.iter().map(move |v| v.map(|v| v.rem_euclid(end)));
+            agree(Date32Array::from_iter(each(1).map(|v| v.map(|v| (v % 4_000_000) as i32))));
+            agree(Date64Array::from_iter(each(977)));
+            agree(Time32SecondArray::from_iter(within(86_400).map(|v| v.map(|v| v as i32))));
+            agree(Time32MillisecondArray::from_iter(within(86_400_000).map(|v| v.map(|v| v as i32))));
+            agree(Time64MicrosecondArray::from_iter(within(86_400_000_000)));
+            agree(Time64NanosecondArray::from_iter(within(86_400_000_000).map(|v| v.map(|v| v * 1000 + 1))));
+            for zone in [None, Some("+00:00"), Some("+02:00")] {
+                let zone = || zone.map(Into::into);
+                agree(TimestampSecondArray::from_iter(each(1)).with_timezone_opt::<Arc<str>>(zone()));
+                agree(TimestampMillisecondArray::from_iter(each(99)).with_timezone_opt::<Arc<str>>(zone()));
+                agree(TimestampMicrosecondArray::from_iter(each(99_777)).with_timezone_opt::<Arc<str>>(zone()));
+                agree(TimestampNanosecondArray::from_iter(each(9_999_999)).with_timezone_opt::<Arc<str>>(zone()));
+            }
+            agree(DurationSecondArray::from_iter(each(1)));
+            agree(DurationMillisecondArray::from_iter(each(1)));
+            agree(DurationMicrosecondArray::from_iter(each(999)));
+            agree(DurationNanosecondArray::from_iter(each(99_999)));
+        }
+
+        #[test]
+        fn texts_pass_as_they_are(values in prop::collection::vec(prop::option::weighted(0.9, ".{0,20}"), 1..30)) {
+            let each = || values.iter().map(Option::as_deref);
+            agree(StringArray::from_iter(each()));
+            agree(LargeStringArray::from_iter(each()));
+            agree(StringViewArray::from_iter(each()));
+            agree(BinaryArray::from_iter(each().map(|v| v.map(str::as_bytes))));
+            agree(LargeBinaryArray::from_iter(each().map(|v| v.map(str::as_bytes))));
+            agree(BinaryViewArray::from_iter(each().map(|v| v.map(str::as_bytes))));
+            agree(each().collect::<DictionaryArray<Int8Type>>());
+            agree(each().collect::<DictionaryArray<UInt32Type>>());
+            agree(each().collect::<RunArray<Int16Type>>());
+            agree(each().collect::<RunArray<Int64Type>>());
+            let mut lists = ListBuilder::new(Int32Builder::new());
+            for value in each() {
+                value.into_iter().flat_map(str::chars).for_each(|c| lists.values().append_option((c != 'e').then_some(c as i32)));
+                lists.append(value.is_some());
+            }
+            agree(lists.finish());
+        }
+    }
+
+    fn half(value: f32) -> <Float16Type as ArrowPrimitiveType>::Native {
+        <Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
+    }
+
+    #[test]
+    fn what_has_no_text_is_refused() {
+        agree(NullArray::new(3));
+        assert_eq!(text(&BinaryArray::from_iter_values([[0xff]])), None);
+        assert_eq!(text(&Date32Array::from_iter_values([i32::MAX])), None);
+        assert_eq!(text(&StructArray::new_empty_fields(2, None)), None);
+    }
+}

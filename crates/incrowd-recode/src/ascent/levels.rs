@@ -1,0 +1,124 @@
+//! The levels a column is climbed by: those of its hierarchy, or, for numbers without one, intervals of 1, 2, 4, … values.
+
+use std::collections::BTreeMap;
+
+use incrowd_core::{Code, Dataset, Domain};
+
+use super::Metric;
+
+/// More combinations of levels than this are not climbed; levels are left out until there are no more.
+pub(super) const MOST_NODES: usize = 50_000;
+
+/// A column's levels.
+#[derive(Clone, Debug)]
+pub(super) struct PricedLevels {
+    /// By level, a number for each leaf; leaves of one class have the same. Numbers of different columns and levels hardly ever
+    /// add up to the same sum.
+    pub(super) terms: Vec<Vec<u64>>,
+    /// By level, what a record costs in the mean.
+    pub(super) prices: Vec<f64>,
+    /// By level, the first and the last leaf of the class of each leaf, of those that occur.
+    pub(super) spans: Vec<Vec<Option<(u32, u32)>>>,
+}
+
+/// A well mixed number.
+fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+impl PricedLevels {
+    pub(super) fn new(data: &Dataset, column: usize, metric: Metric) -> PricedLevels {
+        let domain = &data.quasi()[column].domain;
+        let mut records = vec![0u64; domain.leaves() as usize];
+        for row in 0..data.rows() {
+            records[data.quasi_codes(row)[column] as usize] += data.weight(row);
+        }
+        let used: Vec<u32> = (0..domain.leaves()).filter(|&leaf| records[leaf as usize] > 0).collect();
+        let mut of_column = PricedLevels { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
+        let mut last = 0;
+        for level in 0.. {
+            let classes = classes(domain, &used, level);
+            let mut spans: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+            for (&leaf, &class) in used.iter().zip(&classes) {
+                let span = spans.entry(class).or_insert((leaf, leaf));
+                *span = (span.0.min(leaf), span.1.max(leaf));
+            }
+            // A level that puts nothing together is none.
+            if level == 0 || spans.len() < last {
+                last = spans.len();
+                let mut terms = vec![0; records.len()];
+                let mut price = 0.0;
+                let mut of_leaf = vec![None; records.len()];
+                for (&leaf, &class) in used.iter().zip(&classes) {
+                    let salt = (column as u64) << 40 | (of_column.terms.len() as u64) << 32;
+                    terms[leaf as usize] = mix(salt | u64::from(class));
+                    let (lo, hi) = spans[&class];
+                    of_leaf[leaf as usize] = Some((lo, hi));
+                    price += metric.of(domain, lo, hi) * records[leaf as usize] as f64;
+                }
+                of_column.terms.push(terms);
+                of_column.spans.push(of_leaf);
+                of_column.prices.push(price / data.records() as f64);
+            }
+            if last <= 1 {
+                break;
+            }
+        }
+        of_column
+    }
+}
+
+/// The class of each leaf at a level; at some level all are in one.
+fn classes(domain: &Domain, used: &[u32], level: u32) -> Vec<u32> {
+    match domain {
+        Domain::Taxonomy(_) => {
+            let level = (level as usize).min(domain.levels() - 1);
+            used.iter().map(|&leaf| domain.level_span(Code(leaf), level).lo.0).collect()
+        }
+        Domain::Numbers(_) => (0..used.len() as u32).map(|rank| rank >> level.min(31)).collect(),
+        Domain::Labels(_) => used.iter().map(|&leaf| if level == 0 { leaf } else { 0 }).collect(),
+    }
+}
+
+/// The levels of all columns, with at most so many combinations of levels that they can be gone through.
+pub(super) fn column_levels(data: &Dataset, metric: Metric) -> Vec<PricedLevels> {
+    let mut column_levels: Vec<PricedLevels> =
+        (0..data.quasi().len()).map(|q| PricedLevels::new(data, q, metric)).collect();
+    while combinations(&column_levels) > MOST_NODES {
+        let Some(tallest) =
+            column_levels.iter_mut().max_by_key(|s| s.terms.len()).filter(|s| s.terms.len() > 1)
+        else {
+            break;
+        };
+        // The level whose loss makes the smallest gap; the first and the last stay as long as there are others.
+        let gap = |level: usize| tallest.prices[level + 1] - tallest.prices[level - 1];
+        let inner = 1..tallest.terms.len() - 1;
+        let level = inner.min_by(|&a, &b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
+        tallest.terms.remove(level);
+        tallest.prices.remove(level);
+        tallest.spans.remove(level);
+    }
+    column_levels
+}
+
+/// How many combinations of levels there are.
+pub(super) fn combinations(column_levels: &[PricedLevels]) -> usize {
+    column_levels.iter().fold(1, |n, of_column| n.saturating_mul(of_column.terms.len()))
+}
+
+/// All combinations of levels, the cheapest first.
+pub(super) fn nodes(column_levels: &[PricedLevels]) -> Vec<Vec<u8>> {
+    let mut nodes: Vec<(f64, Vec<u8>)> = vec![(0.0, Vec::new())];
+    for of_column in column_levels {
+        let with = |(price, levels): &(f64, Vec<u8>), level: usize| {
+            let mut levels = levels.clone();
+            levels.push(level as u8);
+            (price + of_column.prices[level], levels)
+        };
+        nodes = nodes.iter().flat_map(|node| (0..of_column.terms.len()).map(|l| with(node, l))).collect();
+    }
+    nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+    nodes.into_iter().map(|node| node.1).collect()
+}

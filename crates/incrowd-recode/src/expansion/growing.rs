@@ -1,0 +1,222 @@
+//! Groups that are growing, and the table, cells and models they are judged by.
+
+use std::cell::RefCell;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use incrowd_core::model::BoundModel;
+use incrowd_core::outlier::{Forced, Outliers};
+use incrowd_core::{Code, Dataset, GroupSummary, Progress, Region};
+
+use super::line::{Line, PricedCell};
+
+/// Rows that stand together.
+#[derive(Clone, Debug)]
+pub(super) struct GrowingGroup {
+    pub(super) rows: Vec<u32>,
+    /// The published cell of each quasi-identifier.
+    pub(super) cells: Vec<PricedCell>,
+    pub(super) summary: GroupSummary,
+}
+
+impl GrowingGroup {
+    /// What one record of the group loses.
+    pub(super) fn loss(&self) -> f64 {
+        self.cells.iter().map(|cell| cell.loss).sum()
+    }
+}
+
+/// The table, its lines and the models.
+pub(super) struct GrowthContext<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) lines: Vec<Line<'a>>,
+    models: &'a [Box<dyn BoundModel>],
+    /// The outliers each model knows.
+    outliers: Vec<&'a Outliers>,
+    /// Sensitive columns some model looks at.
+    watched: Vec<usize>,
+    sets: bool,
+    /// Which cells are known to be hopeless, or not.
+    dead: RefCell<HashMap<Box<[u32]>, bool, FixedState>>,
+}
+
+/// So many cells are remembered.
+const KNOWN: usize = 1 << 20;
+
+impl<'a> GrowthContext<'a> {
+    pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> GrowthContext<'a> {
+        let lines: Vec<Line<'a>> = data.quasi().iter().map(Line::new).collect();
+        let mut watched: Vec<usize> = models.iter().filter_map(|model| model.looks_at()).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        let outliers = models.iter().filter_map(|model| model.outliers()).collect();
+        let sets = lines.iter().any(Line::publishes_sets);
+        GrowthContext { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
+    }
+
+    /// How many records cannot be kept, if some model knows outliers.
+    pub(super) fn forced(&self, progress: &dyn Progress) -> Option<Forced> {
+        if !self.outliers.is_empty() {
+            progress.step("looking for outliers", None);
+        }
+        let known = self.models.iter().filter_map(|m| m.outliers().map(|o| (o, m.asks_corners())));
+        Forced::of(&known.collect::<Vec<_>>(), self.data)
+    }
+
+    /// The outliers the models know.
+    pub(super) fn outliers(&self) -> &[&'a Outliers] {
+        &self.outliers
+    }
+
+    /// Whether a row is an outlier to some model, by its sensitive value alone if `global`.
+    pub(super) fn stands_out(&self, row: u32, global: bool) -> bool {
+        use incrowd_core::outlier::Standing;
+        let row = row as usize;
+        self.outliers.iter().any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Ordinary)
+    }
+
+    /// How many records or values a group has at least.
+    pub(super) fn least(&self) -> u64 {
+        self.models
+            .iter()
+            .map(|model| model.least_records().unwrap_or(1).max(model.least_values()))
+            .max()
+            .unwrap_or(1)
+    }
+
+    pub(super) fn single(&self, row: u32) -> GrowingGroup {
+        let codes = self.data.quasi_codes(row as usize);
+        let cells = self.lines.iter().zip(codes).map(|(line, &code)| line.cell(code, code)).collect();
+        let mut summary = GroupSummary::empty(self.data.sensitive().len());
+        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        GrowingGroup { rows: vec![row], cells, summary }
+    }
+
+    /// The cells of a group that also has a row with these codes.
+    pub(super) fn cells_with(&self, cells: &[PricedCell], codes: &[u32]) -> Vec<PricedCell> {
+        self.lines.iter().zip(cells).zip(codes).map(|((line, &cell), &code)| line.with(cell, code)).collect()
+    }
+
+    pub(super) fn add(&self, group: &mut GrowingGroup, row: u32) {
+        let row_index = row as usize;
+        group.cells = self.cells_with(&group.cells, self.data.quasi_codes(row_index));
+        group.summary.add(self.data.weight(row_index), self.data.sensitive_codes(row_index));
+        group.rows.push(row);
+    }
+
+    /// The group of these rows, from scratch.
+    pub(super) fn group(&self, rows: &[u32]) -> Option<GrowingGroup> {
+        let (&first, rest) = rows.split_first()?;
+        let mut group = self.single(first);
+        rest.iter().for_each(|&row| self.add(&mut group, row));
+        Some(group)
+    }
+
+    pub(super) fn merged(&self, a: &GrowingGroup, b: &GrowingGroup) -> GrowingGroup {
+        let cells = self.lines.iter().zip(&a.cells).zip(&b.cells);
+        let cells = cells.map(|((line, &a), &b)| line.both(a, b)).collect();
+        let mut summary = a.summary.clone();
+        summary.merge(&b.summary);
+        GrowingGroup { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
+    }
+
+    /// Whether one more row might give the group as many values as every model asks for.
+    pub(super) fn may_complete(&self, group: &GrowingGroup) -> bool {
+        self.models.iter().all(|model| {
+            let values =
+                model.looks_at().map(|column| group.summary.sensitive[column].entries().len() as u64);
+            values.is_none_or(|values| values + 1 >= model.least_values())
+        })
+    }
+
+    /// Whether a row has a value of a watched column that the group lacks.
+    pub(super) fn is_new(&self, group: &GrowingGroup, row: u32) -> bool {
+        let codes = self.data.sensitive_codes(row as usize);
+        self.watched.iter().any(|&column| group.summary.sensitive[column].get(codes[column]) == 0)
+    }
+
+    /// Whether two rows have the same values of all watched columns.
+    pub(super) fn same_values(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.data.sensitive_codes(a as usize), self.data.sensitive_codes(b as usize));
+        self.watched.iter().all(|&column| a[column] == b[column])
+    }
+
+    fn region(&self, cells: &[PricedCell], rows: &[u32]) -> Region {
+        let extent = |(q, line): (usize, &Line<'_>)| {
+            let mut values: Vec<Code> = Vec::new();
+            if line.publishes_sets() {
+                values.extend(rows.iter().map(|&row| Code(self.data.quasi_codes(row as usize)[q])));
+                values.sort_unstable();
+                values.dedup();
+            }
+            line.extent(cells[q], &values)
+        };
+        Region { extents: self.lines.iter().enumerate().map(extent).collect() }
+    }
+
+    /// Whether no group with these cells is ever admitted, as where everybody at a corner is an outlier whatever the value.
+    pub(super) fn is_dead(&self, cells: &[PricedCell]) -> bool {
+        if self.outliers.is_empty() {
+            return false;
+        }
+        let key: Box<[u32]> = cells.iter().flat_map(|cell| [cell.lo, cell.hi]).collect();
+        if let Some(&dead) = self.dead.borrow().get(&key) {
+            return dead;
+        }
+        let region = self.region(cells, &[]);
+        let dead = self.models.iter().any(|model| model.hopeless(&region));
+        let mut known = self.dead.borrow_mut();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(key, dead);
+        dead
+    }
+
+    /// Whether every model admits the group.
+    pub(super) fn admits(&self, group: &GrowingGroup) -> bool {
+        self.asks(&group.summary, &group.cells, &group.rows)
+    }
+
+    /// Whether every model admits the group with one more row, which widens its cells to these.
+    pub(super) fn admits_with(&self, group: &GrowingGroup, row: u32, cells: &[PricedCell]) -> bool {
+        let mut summary = group.summary.clone();
+        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        if self.sets {
+            let rows = [group.rows.as_slice(), &[row]].concat();
+            return self.asks(&summary, cells, &rows);
+        }
+        self.asks(&summary, cells, &[])
+    }
+
+    fn asks(&self, summary: &GroupSummary, cells: &[PricedCell], rows: &[u32]) -> bool {
+        let enough = |model: &dyn BoundModel| {
+            let values =
+                model.looks_at().map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
+            values >= model.least_values() && summary.records >= model.least_records().unwrap_or(0)
+        };
+        if !self.models.iter().all(|model| enough(&**model)) {
+            return false;
+        }
+        if self.outliers.is_empty() {
+            return self.models.iter().all(|model| model.admits(summary).holds);
+        }
+        let summary = GroupSummary { region: Some(self.region(cells, rows)), ..summary.clone() };
+        self.models.iter().all(|model| model.admits(&summary).holds)
+    }
+
+    /// The text-like identity of a group's cells: groups that share it are one group to a reader.
+    pub(super) fn looks(&self, group: &GrowingGroup) -> Vec<Vec<u32>> {
+        let look = |(q, cell): (usize, &PricedCell)| {
+            if !self.lines[q].publishes_sets() {
+                return vec![cell.lo, cell.hi];
+            }
+            let mut set: Vec<u32> =
+                group.rows.iter().map(|&row| self.data.quasi_codes(row as usize)[q]).collect();
+            set.sort_unstable();
+            set.dedup();
+            set
+        };
+        group.cells.iter().enumerate().map(look).collect()
+    }
+}

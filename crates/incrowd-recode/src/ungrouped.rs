@@ -1,0 +1,210 @@
+//! Rows that an algorithm left without a group: they are suppressed, and what is published must keep every promise without them.
+//!
+//! They are absent from the release, or published with `*` in every quasi-identifier. Either way every promise must hold of
+//! what is published: leaving records out moves the distribution that some models compare groups with, and starred records
+//! are a group like any other, since whoever finds a person in no other group knows where to look.
+
+use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::population::PublishedCell;
+use incrowd_core::{Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
+
+/// How suppressed records are published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Suppressed {
+    /// Not at all.
+    #[default]
+    Absent,
+    /// With `*` in every quasi-identifier.
+    Star,
+}
+
+impl Suppressed {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Suppressed); 2] =
+        [("absent", Suppressed::Absent), ("star", Suppressed::Star)];
+}
+
+/// Makes suppression final. At most `suppressible` records are suppressed; `Err` means that the promises would need more.
+pub fn finish_suppression(
+    data: &Dataset,
+    promises: &[Promise],
+    models: &[Box<dyn BoundModel>],
+    partition: Partition,
+    way: Suppressed,
+    suppressible: u64,
+) -> Result<Partition> {
+    if (0..data.rows()).all(|row| partition.group(row).is_some()) {
+        // Divided rows are never suppressed.
+        return Ok(partition);
+    }
+    match way {
+        Suppressed::Absent => absent(data, promises, partition, suppressible),
+        Suppressed::Star => star(data, models, partition, suppressible),
+    }
+}
+
+fn too_many(suppressible: u64) -> Error {
+    Error::unsatisfiable(format!(
+        "the promises cannot be kept with the limit of {suppressible} suppressed records once some are suppressed"
+    ))
+    .help("raise suppression_limit, or set it to 0")
+    .at("suppression_limit")
+}
+
+/// Groups that no longer keep a promise once others are gone leave too.
+fn absent(
+    data: &Dataset,
+    promises: &[Promise],
+    mut partition: Partition,
+    suppressible: u64,
+) -> Result<Partition> {
+    let fragile: Vec<&Promise> = promises.iter().filter(|p| !p.model.card().survives.suppressing).collect();
+    if fragile.is_empty() {
+        return Ok(partition);
+    }
+    let peopled = fragile.iter().any(|p| p.model.card().needs.contains(&Need::Population));
+    loop {
+        let published =
+            data.reweighted(|row| if partition.group(row).is_some() { data.weight(row) } else { 0 });
+        if data.records() - published.records() > suppressible || published.records() == 0 {
+            return Err(too_many(suppressible));
+        }
+        let models = fragile.iter().map(|p| p.model.bind(&published)).collect::<Result<Vec<_>>>()?;
+        let (groups, outside) = summaries(data, &partition, peopled);
+        if !models.iter().all(|model| model.looks_at().is_some() || model.admits(&outside).holds) {
+            return Err(too_many(suppressible));
+        }
+        let leaving: Vec<bool> =
+            groups.iter().map(|group| !models.iter().all(|model| model.admits(group).holds)).collect();
+        if !leaving.contains(&true) {
+            return Ok(partition);
+        }
+        partition = partition.without(&leaving);
+    }
+}
+
+/// The smallest groups join the starred records until these keep the promises too.
+fn star(
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    mut partition: Partition,
+    suppressible: u64,
+) -> Result<Partition> {
+    let (groups, _) = summaries(data, &partition, false);
+    let mut starred = GroupSummary::empty(data.sensitive().len());
+    for row in (0..data.rows()).filter(|&row| partition.group(row).is_none()) {
+        starred.add(data.weight(row), data.sensitive_codes(row));
+    }
+    starred.population = data.population().map_or(0, |p| (0..p.rows() as u32).map(|row| p.weight(row)).sum());
+    let (alike, mut order): (Vec<usize>, Vec<usize>) =
+        (0..groups.len()).partition(|&group| says_nothing(data, &partition, group));
+    order.sort_by_key(|&group| groups[group].records);
+    let mut leaving = vec![false; groups.len()];
+    let mut next = order.into_iter();
+    // To a reader, a group that was generalized to the top is one group with the starred records.
+    let seen = |starred: &GroupSummary| {
+        let mut seen = starred.clone();
+        alike.iter().for_each(|&group| seen.merge(&groups[group]));
+        let extents = data.quasi().iter().map(|quasi| Extent::whole(&quasi.domain)).collect();
+        seen.region = Some(Region { extents });
+        seen
+    };
+    while !models.iter().all(|model| model.admits(&seen(&starred)).holds) {
+        let Some(group) = next.next() else { return Err(too_many(suppressible)) };
+        starred.merge(&groups[group]);
+        leaving[group] = true;
+        if starred.records > suppressible {
+            return Err(too_many(suppressible));
+        }
+    }
+    partition = partition.without(&leaving);
+    partition.star(data.quasi().iter().map(|quasi| quasi.domain.leaves()))?;
+    Ok(partition)
+}
+
+/// Whether a group is published with `*` in every quasi-identifier.
+fn says_nothing(data: &Dataset, partition: &Partition, group: usize) -> bool {
+    let spans = partition.spans(GroupId(group as u32));
+    data.quasi()
+        .iter()
+        .zip(spans)
+        .all(|(quasi, span)| !quasi.domain.publishes_sets() && quasi.domain.label(span.lo, span.hi) == "*")
+}
+
+/// The groups as models see them, and the people whom none covers.
+fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<GroupSummary>, GroupSummary) {
+    let empty = GroupSummary::empty(data.sensitive().len());
+    let mut groups = vec![empty.clone(); partition.groups()];
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); if peopled { groups.len() } else { 0 }];
+    for row in 0..data.rows() {
+        if let Some(group) = partition.group(row) {
+            groups[group.index()].add(data.weight(row), data.sensitive_codes(row));
+            if peopled {
+                rows[group.index()].push(row);
+            }
+        }
+    }
+    let mut outside = empty;
+    if let Some(population) = data.population().filter(|_| peopled) {
+        let everybody = 0..population.rows() as u32;
+        let mut reached = vec![false; population.rows()];
+        for (group, rows) in rows.iter().enumerate() {
+            let values = |q: usize| {
+                let mut codes: Vec<Code> = rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
+                codes.sort_unstable();
+                codes.dedup();
+                codes
+            };
+            let values: Vec<Vec<Code>> = (0..data.quasi().len()).map(values).collect();
+            let spans = partition.spans(GroupId(group as u32));
+            let cell = |q: usize| match partition.levels() {
+                Some(levels) => {
+                    PublishedCell::at_level(&data.quasi()[q].domain, spans[q].lo, levels[q] as usize)
+                }
+                None => PublishedCell::new(&data.quasi()[q].domain, spans[q], &values[q]),
+            };
+            let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
+            let covered = population.covered(&cells, everybody.clone());
+            groups[group].population = population.people(&covered);
+            covered.iter().for_each(|&row| reached[row as usize] = true);
+        }
+        outside.population =
+            everybody.filter(|&row| !reached[row as usize]).map(|row| population.weight(row)).sum();
+    }
+    (groups, outside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
+
+    /// Rows 0 to 3 of the fold are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
+    fn finished(pooled: [&str; 4]) -> Result<Partition> {
+        let hierarchy = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
+        let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
+        let lost = ["0", "300", "400", "500"].map(|income| vec![Some("b"), Some(income)]);
+        let places = ["c", "d", "c", "d"];
+        let pooled = [0, 1, 2, 3].map(|i| vec![Some(places[i]), Some(pooled[i])]);
+        let alone = ["10", "20", "30", "40"].map(|income| vec![Some("a"), Some(income)]);
+        let folded =
+            Folded::from_records(&["q", "income"], lost.into_iter().chain(pooled).chain(alone), false);
+        let data = Dataset::encode(folded, &[&spec], &[&SensitiveSpec::default()], "?").unwrap();
+        let given = [("epsilon", Value::Real(1.0)), ("m", Value::Integer(4))];
+        let promise = Promise::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let models = [promise.model.bind(&data).unwrap()];
+        let mut partition = Partition::new(1, data.rows());
+        let whole = Span { lo: Code(0), hi: Code(3) };
+        let row = |row: u32| data.row_of_fold(row).unwrap();
+        partition.add(&[whole], (4..8).map(row)).unwrap();
+        partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(row)).unwrap();
+        finish_suppression(&data, &[promise], &models, partition, Suppressed::Star, 4)
+    }
+
+    #[test]
+    fn starred_records_are_judged_with_the_groups_that_look_like_them() {
+        assert_eq!(finished(["-7", "7", "100", "200"]).unwrap().groups(), 3);
+        // The numbers around 0 are apart from each other and both near it.
+        assert!(finished(["-1", "1", "100", "200"]).is_err());
+    }
+}
