@@ -168,8 +168,8 @@ fn reproduce(data: &Public) -> Markup {
         }
         (commands(&data.commands))
         p.note {
-            "The order of the records and whatever else protects people is drawn from the operating system and kept nowhere, so a
-            second run makes a release with the same cells in another order."
+            "The order of the records and whatever else protects people is drawn from the operating system and kept nowhere, so
+            no second run publishes the records in this order again."
         }
     }
 }

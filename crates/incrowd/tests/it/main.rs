@@ -2,17 +2,21 @@
 
 mod adult;
 mod attack;
+mod audience;
 mod categories;
 mod columns;
 mod edges;
 mod failure;
+mod formats;
 mod full_domain;
 mod join;
 mod judge;
 mod manifest;
 mod matrix;
+mod memory;
 mod metamorphic;
 mod optimized;
+mod overwriting;
 mod pipeline;
 mod plain;
 mod profile;

@@ -1,0 +1,104 @@
+//! What is for the data owner only never stands where everybody may look: canaries are planted in what only the owner has.
+
+use incrowd::job::{Job, PopulationJob, SuppressionJob};
+use incrowd::{
+    Ask, AttackRequest, Audience, Fact, Judging, Silent, Value, anonymize, attack, measure, report, verify,
+};
+use serde_json::Value as Json;
+
+/// 997 records of which some are withheld: the number is found nowhere in public.
+const RECORDS: u64 = 997;
+
+fn job(dir: &std::path::Path) -> Job {
+    let disease = |i: u64| if i % 5 < 3 { "frequent" } else { ["a", "b", "c", "d"][(i % 4) as usize] };
+    let rows: String = (0..RECORDS)
+        .map(|i| format!("canary-{i},{},{},{}\n", 20 + i * 7 % 50, i * 13 % 9, disease(i)))
+        .collect();
+    std::fs::write(dir.join("people.csv"), format!("id,age,place,disease\n{rows}")).unwrap();
+    let mut job = Job::of_file(dir.join("people.csv")).quasi(["age", "place"]).sensitive(["disease"]).k(3);
+    job.suppression = Some(SuppressionJob {
+        name: "r-suppression".into(),
+        params: vec![("l".into(), Value::Integer(3))],
+        seed: Some(7),
+        ..SuppressionJob::default()
+    });
+    job.output(dir.join("out.csv"))
+}
+
+/// Everything in an answer but what stands under `private`.
+fn public(answer: &Json) -> String {
+    let mut answer = answer.clone();
+    if let Some(object) = answer.as_object_mut() {
+        object.remove("private");
+    }
+    answer.to_string()
+}
+
+#[test]
+fn canaries_are_found_in_nothing_that_may_be_published() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let made = anonymize(&job(dir), &Silent).unwrap();
+    let withheld = made.suppression.as_ref().unwrap().withheld;
+    assert!(withheld > 100, "{withheld}");
+    let secrets = [RECORDS.to_string(), withheld.to_string(), "canary".to_owned()];
+    let mut judging = Judging::new(dir.join("out.csv"));
+    judging.original = Some(job(dir).input);
+    let ask = Ask { pairs: true, ..Ask::default() };
+    let pages = report(&judging, &ask, &Silent).unwrap();
+    judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
+    // The manifest elsewhere must be found, or what is measured would be taken for public.
+    std::fs::rename(dir.join("out.release.json"), dir.join("elsewhere.json")).unwrap();
+    judging.manifest = Some(dir.join("elsewhere.json"));
+    let measured = measure(&judging, Some(&ask), &Silent).unwrap();
+    assert!(measured.owner_only, "all that is measured tells how many records were withheld");
+    let answers = [
+        ("manifest", made.manifest.to_json().to_string()),
+        ("anonymize", public(&made.to_json())),
+        ("verify", public(&verify(&judging, &Silent).unwrap().to_json())),
+        ("measure", public(&measured.to_json())),
+        (
+            "attack",
+            public(&attack(&Judging::of(&job(dir)), &AttackRequest::default(), &Silent).unwrap().to_json()),
+        ),
+        ("page", pages.public.clone()),
+    ];
+    for (what, answer) in answers {
+        for secret in &secrets {
+            // Numbers are looked for as numbers, not inside of digests and fractions.
+            let found = answer.match_indices(secret.as_str()).any(|(at, _)| {
+                let near = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '.');
+                !near(answer[..at].chars().next_back()) && !near(answer[at + secret.len()..].chars().next())
+            });
+            assert!(!found, "{what} tells `{secret}`");
+        }
+    }
+    // The owner is told.
+    assert!(made.to_json()["private"]["records"]["read"] == RECORDS);
+    assert!(pages.owner.is_some());
+}
+
+#[test]
+fn one_function_decides() {
+    let told = |fact| Audience::decide(fact, false).is_everybody();
+    assert!(told(Fact::ReleaseItself) && told(Fact::MeasuredOverTheTable) && told(Fact::SizeOfTheTable));
+    assert!(told(Fact::QueryErrors { answered: 100 }) && !told(Fact::QueryErrors { answered: 99 }));
+    for fact in [
+        Fact::QueryErrorsBySelectivity,
+        Fact::LostValues,
+        Fact::ScoresByFold,
+        Fact::AlgorithmReport,
+        Fact::SuppressionStep,
+        Fact::JoinWithExternal,
+        Fact::AttackWithSecrets,
+        Fact::ExposedGroups,
+        Fact::FromOriginal,
+        Fact::ProfileOfTheTable,
+    ] {
+        assert!(!told(fact), "{fact:?}");
+    }
+    for fact in [Fact::SizeOfTheTable, Fact::MeasuredOverTheTable, Fact::QueryErrors { answered: 1000 }] {
+        assert!(!Audience::decide(fact, true).is_everybody(), "{fact:?} of withheld records");
+    }
+    assert!(Audience::decide(Fact::ReleaseItself, true).is_everybody());
+}

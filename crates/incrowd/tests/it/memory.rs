@@ -1,0 +1,130 @@
+//! Tables and releases in memory: the same promises, the same cells.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use incrowd::job::{ExternalJob, Job, Order, RoleName};
+use incrowd::{Batches, Judging, Silent, Value, anonymize, anonymize_in_memory, verify};
+use incrowd_synth::{Synth, Table};
+
+/// The demo's people, as a file and as batches.
+fn people(dir: &Path, records: u64) -> Batches {
+    let mut csv = Vec::new();
+    Synth::new(Table::Census, records, 21).write_csv(&mut csv).unwrap();
+    std::fs::write(dir.join("people.csv"), &csv).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_slice());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let column = |(i, name): (usize, &String)| -> (String, ArrayRef) {
+        let texts = || rows.iter().map(move |row| &row[i]);
+        match name.as_str() {
+            "age" => (name.clone(), Arc::new(texts().map(|t| t.parse::<i64>().ok()).collect::<Int64Array>())),
+            _ => (name.clone(), Arc::new(texts().map(Some).collect::<StringArray>())),
+        }
+    };
+    let batch = RecordBatch::try_from_iter(names.iter().enumerate().map(column)).unwrap();
+    let parts = (0..batch.num_rows()).step_by(700).map(|at| batch.slice(at, 700.min(batch.num_rows() - at)));
+    Batches::new("people", batch.schema(), parts.collect()).unwrap()
+}
+
+fn roles(job: Job) -> Job {
+    let mut job = job.quasi(["age", "sex", "country"]).sensitive(["disease"]);
+    job.input.missing = vec![String::new(), "?".to_owned()];
+    job
+}
+
+/// The records of a release in memory, sorted.
+fn cells(table: &incrowd::ReleasedTable) -> Vec<Vec<String>> {
+    let (_, batches) = table.batches().unwrap();
+    let mut rows = Vec::new();
+    for batch in &batches {
+        let columns: Vec<&StringArray> =
+            batch.columns().iter().map(|c| c.as_any().downcast_ref::<StringArray>().unwrap()).collect();
+        rows.extend((0..batch.num_rows()).map(|r| columns.iter().map(|c| c.value(r).to_owned()).collect()));
+    }
+    rows.sort();
+    rows
+}
+
+fn lines(path: &Path) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let mut rows: Vec<Vec<String>> =
+        reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn a_release_in_memory_has_the_cells_of_the_one_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = people(dir.path(), 2000);
+    for algorithm in ["mondrian", "top-down", "local-recoding", "ascent"] {
+        let mut from_file = roles(Job::of_file(dir.path().join("people.csv"))).k(5);
+        from_file.algorithm.name = algorithm.to_owned();
+        let mut from_memory = roles(Job::of_batches(table.clone())).k(5);
+        from_memory.algorithm.name = algorithm.to_owned();
+        let file = anonymize(&from_file.output(dir.path().join("out.csv")), &Silent).unwrap();
+        let memory = anonymize_in_memory(&from_memory, &Silent).unwrap();
+        assert_eq!(memory.report.manifest.metrics, file.manifest.metrics, "{algorithm}");
+        assert!(cells(&memory.tables[0]) == lines(&dir.path().join("out.csv")), "{algorithm}: other cells");
+        let digest = format!("blake3:{}", blake3::hash(memory.tables[0].bytes()).to_hex());
+        assert_eq!(memory.report.manifest.digest, digest, "it is judged by the bytes that are returned");
+        let judging = Judging::of_batches(memory.tables[0].table().unwrap())
+            .with_role(["age", "sex", "country"], RoleName::Quasi)
+            .model("k-anonymity", [("k", Value::Integer(5))]);
+        assert!(verify(&judging, &Silent).unwrap().holds(), "{algorithm}");
+    }
+}
+
+/// The order of the input must not survive, whatever the table lives in.
+#[test]
+fn the_order_of_the_batches_does_not_survive() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = roles(Job::of_batches(people(dir.path(), 600)))
+        .with_role(["id"], RoleName::Passthrough)
+        .k(2)
+        .output("out.arrow");
+    let ids = |job: &Job| -> Vec<String> {
+        let released = anonymize_in_memory(job, &Silent).unwrap();
+        let (schema, batches) = released.tables[0].batches().unwrap();
+        let id = schema.index_of("id").unwrap();
+        let column = |b: &RecordBatch| b.column(id).as_any().downcast_ref::<StringArray>().unwrap().clone();
+        batches
+            .iter()
+            .flat_map(|b| column(b).iter().map(|v| v.unwrap().to_owned()).collect::<Vec<_>>())
+            .collect()
+    };
+    let (one, other) = (ids(&job), ids(&job));
+    assert!(one != other && !one.is_sorted(), "records come in an order that means something");
+    let mut sorted = job.clone();
+    sorted.output.as_mut().unwrap().order = Order::Sorted;
+    assert_eq!(ids(&sorted), ids(&sorted));
+}
+
+#[test]
+fn two_tables_are_made_in_memory_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = people(dir.path(), 900);
+    let mut joined = roles(Job::of_batches(table.clone())).k(4);
+    joined.external = Some(ExternalJob {
+        paths: vec![dir.path().join("people.csv")],
+        id: "id".into(),
+        ..ExternalJob::default()
+    });
+    let released = anonymize_in_memory(&joined, &Silent).unwrap();
+    assert_eq!(released.tables.len(), 2);
+    assert!(released.report.verification.holds());
+    let names: Vec<&str> = released.tables.iter().map(|table| table.name()).collect();
+    assert_eq!(names, ["release.arrow", "release.si.arrow"]);
+}
+
+#[test]
+fn nothing_that_fails_leaves_a_release() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = roles(Job::of_batches(people(dir.path(), 50))).k(51);
+    let error = anonymize_in_memory(&job, &Silent).unwrap_err();
+    assert_eq!(error.fault(), incrowd::Fault::Unsatisfiable);
+    let job = roles(Job::of_batches(people(dir.path(), 50))).quasi(["agee"]).k(2);
+    assert_eq!(anonymize_in_memory(&job, &Silent).unwrap_err().fault(), incrowd::Fault::Job);
+}
