@@ -106,3 +106,22 @@ pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
     }
     table.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_with_their_flags() {
+        for (said, told) in [
+            ("say `[output] path`.", "say `[output] path` (-o)."),
+            ("`[external] id` or `[columns] kind`", "`[external] id` (--id) or `[columns] kind` (--kind)"),
+            ("`[columns] role = \"sensitive\"`", "`[columns] role = \"sensitive\"` (--sensitive)"),
+            ("add `[[models]] name`", "add `[[models]] name` (-k, --model)"),
+            ("give `[attack] original_size`", "give --original-size"),
+            ("`[no] key` [output] path `k`", "`[no] key` [output] path `k`"),
+        ] {
+            assert_eq!(with_flags(said), told);
+        }
+    }
+}

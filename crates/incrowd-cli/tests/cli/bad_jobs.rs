@@ -43,9 +43,9 @@ fn refuses_with(code: i32, line: &str, by: &str, at: &str, shown: &str, says: &[
 /// What the line of carets is below.
 fn underlined(message: &str) -> Option<String> {
     let lines: Vec<&str> = message.lines().collect();
-    let carets = lines.iter().position(|line| line.trim_start().starts_with('·'))?;
-    let from = lines[carets].chars().position(|c| matches!(c, '─' | '▲'))?;
-    let length = lines[carets].chars().filter(|c| matches!(c, '─' | '▲')).count();
+    let carets = lines.iter().position(|line| line.trim_start().starts_with('|') && line.contains('^'))?;
+    let from = lines[carets].chars().position(|c| c == '^')?;
+    let length = lines[carets].chars().filter(|c| *c == '^').count();
     Some(lines[carets - 1].chars().skip(from).take(length).collect())
 }
 
