@@ -2,10 +2,16 @@
 //!
 //! Paper: `breiman1984`. Every node asks whether one feature is at most some number. The question is the one whose two sides differ
 //! most in their share of yes: the sum of squares that it explains is greatest, which for yes and no is also the greatest fall
-//! of the Gini impurity. Of equally good questions the first feature's is taken, and of its numbers the least. A number lies
-//! in the middle between two that occur.
+//! of the Gini impurity. Of equally good questions the one that is looked at first is taken: features in an order that a
+//! fixed seed shuffles before each node, numbers from the least. A number lies in the middle between two that occur.
 //!
 //! Records are sorted by every feature once. A node is a range of those orders, parted in place for its children.
+
+use std::ops::Range;
+
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
 
 /// How a tree is grown.
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +79,6 @@ impl Count {
 impl Tree {
     /// Learns the answers from the features, which are given by column.
     pub(super) fn grow(features: &[Vec<f64>], answers: &[bool], growth: Growth) -> Tree {
-        Tree::grow_looking(features, answers, growth, |_| {})
-    }
-
-    /// The same, with `reorder` changing before each node in which order features are looked at.
-    fn grow_looking(
-        features: &[Vec<f64>],
-        answers: &[bool],
-        growth: Growth,
-        mut reorder: impl FnMut(&mut [usize]),
-    ) -> Tree {
         let sorted = |column: &Vec<f64>| {
             let mut order: Vec<u32> = (0..answers.len() as u32).collect();
             order.sort_by(|&a, &b| column[a as usize].total_cmp(&column[b as usize]));
@@ -90,8 +86,9 @@ impl Tree {
         };
         let mut records = Records { features, answers, orders: features.iter().map(sorted).collect() };
         let mut looks: Vec<usize> = (0..features.len()).collect();
-        let mut ask = |records: &Records<'_>, range: &std::ops::Range<usize>| {
-            reorder(&mut looks);
+        let mut chance = SmallRng::seed_from_u64(0);
+        let mut ask = |records: &Records<'_>, range: &Range<usize>| {
+            looks.shuffle(&mut chance);
             records.best(range, &looks, growth.leaf)
         };
         let mut tree = Tree { nodes: vec![leaf(&records, 0..answers.len())] };
@@ -124,7 +121,7 @@ impl Tree {
     }
 }
 
-fn leaf(records: &Records<'_>, range: std::ops::Range<usize>) -> Node {
+fn leaf(records: &Records<'_>, range: Range<usize>) -> Node {
     let mut count = Count::default();
     let members = records.orders.first().map_or(&[][..], |order| &order[range]);
     members.iter().for_each(|&record| count.add(records.answers[record as usize]));
@@ -133,7 +130,7 @@ fn leaf(records: &Records<'_>, range: std::ops::Range<usize>) -> Node {
 
 impl Records<'_> {
     /// The best question about a node that leaves at least `least` records on both sides.
-    fn best(&self, range: &std::ops::Range<usize>, looks: &[usize], least: usize) -> Option<(usize, f64)> {
+    fn best(&self, range: &Range<usize>, looks: &[usize], least: usize) -> Option<(usize, f64)> {
         let mut whole = Count::default();
         self.orders.first()?[range.clone()].iter().for_each(|&r| whole.add(self.answers[r as usize]));
         let mut best: Option<(f64, usize, f64)> = None;
@@ -159,7 +156,7 @@ impl Records<'_> {
     }
 
     /// Puts those of whom the question is true first, in every order; returns where the others begin.
-    fn part(&mut self, range: &std::ops::Range<usize>, feature: usize, at_most: f64) -> usize {
+    fn part(&mut self, range: &Range<usize>, feature: usize, at_most: f64) -> usize {
         let column = &self.features[feature];
         let mut middle = range.start;
         for order in &mut self.orders {
@@ -176,15 +173,12 @@ impl Records<'_> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rand::SeedableRng;
-    use rand::seq::SliceRandom;
     use smartcore::linalg::basic::matrix::DenseMatrix;
     use smartcore::tree::decision_tree_regressor::{DecisionTreeRegressor, DecisionTreeRegressorParameters};
 
     use super::*;
 
     proptest! {
-        /// The twin looks at features in an order that chance draws, so ours is told that order.
         #[test]
         fn a_tree_predicts_what_the_one_of_smartcore_predicts(
             records in prop::collection::vec((0..6_u8, 0..40_u8, any::<u16>(), any::<bool>()), 2..120),
@@ -194,8 +188,7 @@ mod tests {
             let column = |of: fn(&(u8, u8, u16, bool)) -> f64| records.iter().map(of).collect::<Vec<f64>>();
             let features = vec![column(|r| f64::from(r.0)), column(|r| f64::from(r.1) / 7.0), column(|r| f64::from(r.2))];
             let answers: Vec<bool> = records.iter().map(|r| r.3 ^ (r.1 > 20)).collect();
-            let mut chance = rand::rngs::SmallRng::seed_from_u64(0);
-            let own = Tree::grow_looking(&features, &answers, Growth { questions, leaf }, |looks| looks.shuffle(&mut chance));
+            let own = Tree::grow(&features, &answers, Growth { questions, leaf });
 
             let rows = (0..records.len()).flat_map(|i| features.iter().map(move |column| column[i])).collect();
             let x = DenseMatrix::new(records.len(), features.len(), rows, false).unwrap();
