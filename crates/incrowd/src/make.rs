@@ -18,6 +18,9 @@ use crate::manifest::Ordered;
 use crate::publication::joined::{JoinReport, JoinedTable};
 use crate::suppression::{Keys, NoKeys, Withholding};
 
+/// Says where a text of a column occurs first.
+pub(crate) type Locate<'a> = Box<dyn Fn(&str, &str) -> Option<String> + 'a>;
+
 /// What a release is made of.
 pub struct Material<'a> {
     /// The table: quasi-identifiers, then sensitive columns.
@@ -27,7 +30,7 @@ pub struct Material<'a> {
     /// The join with an external table, if the job names one.
     pub(crate) joined: Option<JoinedTable>,
     /// Where a text of a column occurs first, in words.
-    pub(crate) locate: Box<dyn Fn(&str, &str) -> Option<String> + 'a>,
+    pub(crate) locate: Locate<'a>,
     /// Whatever draws follow from.
     pub(crate) keys: &'a dyn Keys,
 }

@@ -17,6 +17,9 @@ use crate::read_back::{read, sorted, typed};
 /// Rows of cells under a header.
 type Seen = (Vec<String>, Vec<Vec<Cell>>);
 
+/// The tables of a release with the digests of their bytes, and its manifest.
+type Visible = (Vec<(Seen, String)>, Vec<u8>);
+
 /// An engine under test.
 trait Harness {
     /// What the engine works on.
@@ -33,7 +36,7 @@ trait Harness {
 
     /// What anybody can see of the release: its tables with the digests of their bytes, and the manifest; nothing before it is
     /// published.
-    fn visible(&self) -> Option<(Vec<(Seen, String)>, Vec<u8>)>;
+    fn visible(&self) -> Option<Visible>;
 
     /// Whether anything is left that is neither the table nor a published release.
     fn leftovers(&self) -> bool;
@@ -110,7 +113,7 @@ impl Harness for OnThisMachine {
         Places { tables, manifest: self.at("release.json"), ..Places::default() }
     }
 
-    fn visible(&self) -> Option<(Vec<(Seen, String)>, Vec<u8>)> {
+    fn visible(&self) -> Option<Visible> {
         if self.to == Medium::Memory {
             let (tables, manifest) = self.memory.released()?;
             let seen = |table: &incrowd_engine::ReleasedTable| {

@@ -36,9 +36,13 @@ fn public(answer: &Json) -> String {
 
 /// The text of a page: neither its style nor what stands inside of tags.
 fn shown(page: &str) -> String {
-    let without_style = page.split("<style").map(|part| part.split_once("</style>").map_or(part, |(_, rest)| rest));
+    let without_style =
+        page.split("<style").map(|part| part.split_once("</style>").map_or(part, |(_, rest)| rest));
     let text: String = without_style.collect();
-    text.split('<').map(|part| part.split_once('>').map_or(part, |(_, rest)| rest)).collect::<Vec<_>>().join(" ")
+    text.split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, rest)| rest))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]

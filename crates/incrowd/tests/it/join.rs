@@ -256,7 +256,8 @@ fn what_cannot_work_is_said() {
     assert!(!dir.join("out.si.csv").exists());
     let manifest = std::fs::read_to_string(dir.join("out.release.json")).unwrap();
     let manifest: Json = serde_json::from_str(&manifest).unwrap();
-    let told = serde_json::json!({ "read": null, "dropped_missing": null, "suppressed": null, "published": 13 });
+    let told =
+        serde_json::json!({ "read": null, "dropped_missing": null, "suppressed": null, "published": 13 });
     assert_eq!(manifest["records"], told);
 }
 
