@@ -67,6 +67,7 @@ mod publication;
 mod reading;
 mod release;
 mod report;
+mod summary;
 mod suppression;
 mod utility_report;
 mod verify;

@@ -15,8 +15,8 @@ use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
 use crate::manifest::{RecordsEntry, file_name, parameters};
-use crate::publication::TablePlace;
 use crate::publication::joined::JoinReport;
+use crate::publication::{Publication, TablePlace};
 use crate::reading::open_input;
 use crate::release::{Release, Verified};
 use crate::suppression::{FileKeys, SuppressionReport};
@@ -50,6 +50,7 @@ pub struct Report {
     pub joined: Option<JoinReport>,
     /// What was withheld before anything else.
     pub suppression: Option<SuppressionReport>,
+    pub(crate) publication: &'static dyn Publication,
 }
 
 /// A release in memory.
@@ -123,6 +124,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
         algorithm_report: made.algorithm_report,
         joined: made.joined,
         suppression: verified.suppression,
+        publication: job.publication,
     })
 }
 
@@ -182,6 +184,11 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
 }
 
 impl Report {
+    /// Where the first table of the release is.
+    pub(crate) fn path(&self) -> std::path::Display<'_> {
+        self.tables.first().unwrap_or(&self.manifest_path).display()
+    }
+
     /// What became of the records, as the algorithm's report puts itself beside it.
     pub fn outcome(&self) -> Outcome {
         let Records { suppressed, published, .. } = self.records;

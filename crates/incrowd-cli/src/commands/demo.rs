@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
         quasi.join(", ")
     );
     say!("");
-    commands::anonymize::print(&report, &release.display().to_string());
+    commands::anonymize::print(&report);
     say!("");
     let groups = report.verification.judgements.first().map_or(0.0, |j| j.have);
     say!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);

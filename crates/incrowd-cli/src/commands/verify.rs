@@ -4,10 +4,9 @@ use std::process::ExitCode;
 
 use incrowd::{Checked, FromOriginal};
 
-use super::suppression_print;
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, groups, number, say, thousands};
+use crate::print::{OutputMode, groups, number, print_blocks, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -81,7 +80,7 @@ fn print_origin(origin: &FromOriginal) {
     }
     if let Some(step) = &origin.suppression {
         say!("");
-        suppression_print::print_step(step, 0);
+        print_blocks(&step.to_text(0));
     }
 }
 

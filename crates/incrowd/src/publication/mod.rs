@@ -18,6 +18,7 @@ use incrowd_audit::{Verification, tally, utility};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
+use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result};
 use incrowd_engine::Engine;
 
@@ -31,8 +32,10 @@ use crate::judging::Judging;
 use crate::make::{Made, Material};
 use crate::manifest::Manifest;
 use crate::measure::{Measured, Measuring};
+use crate::pipeline::Report;
 use crate::reading::Reading;
 use crate::release::Verified;
+use crate::summary;
 use crate::suppression::{Keys, SuppressionReport};
 
 /// Every kind of publication. The first one that claims a job makes it.
@@ -142,6 +145,11 @@ pub(crate) trait Publication: Debug + Sync {
 
     /// How its tables hang together, which decides what can be measured of them.
     fn layout(&self) -> utility::Layout;
+
+    /// The first lines of what is said about a release: its tables.
+    fn headline(&self, report: &Report) -> Vec<Block> {
+        summary::of_one_table(report)
+    }
 
     /// Whether a job asks for it.
     fn claims(&self, job: &Job) -> bool;

@@ -4,6 +4,7 @@ use incrowd_audit::attack::Finding;
 use incrowd_audit::utility::{Classification, ColumnUtility, Pairs, Part, QueryError};
 use incrowd_core::audience::Fact;
 use incrowd_core::model::MODELS;
+use incrowd_core::text::thousands;
 use incrowd_report::{
     Association, Attack, ColumnCost, Cost, Learned, Loss, Outcome, Promise, Public, Queries, Score, SizeBin,
 };
@@ -104,13 +105,6 @@ pub(super) fn of_finding(finding: &Finding) -> Attack {
         bands: finding.bands.iter().map(|band| (signs(band.label), band.people)).collect(),
         notes: finding.notes.clone(),
     }
-}
-
-/// 1234567 as 1,234,567.
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    groups.iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
 }
 
 /// Comparisons as they are printed.

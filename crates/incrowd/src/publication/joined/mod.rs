@@ -15,6 +15,7 @@ use incrowd_audit::attack::{Adversary, JoinedRelease};
 use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
+use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
 use incrowd_engine::{Engine, Format};
 
@@ -27,6 +28,7 @@ use crate::judging::Judging;
 use crate::make::{Made, Material};
 use crate::manifest::{ExternalEntry, Manifest, ModelEntry, RecordsEntry, SensitiveGroups};
 use crate::measure::{Measured, Measuring};
+use crate::pipeline::Report;
 use crate::reading::{Reading, open_input, published_of};
 use crate::release::Verified;
 use crate::suppression::Keys;
@@ -62,6 +64,10 @@ impl Publication for Joined {
 
     fn layout(&self) -> utility::Layout {
         utility::Layout::Joined
+    }
+
+    fn headline(&self, report: &Report) -> Vec<Block> {
+        report::headline(report)
     }
 
     fn claims(&self, job: &Job) -> bool {

@@ -1,6 +1,9 @@
 //! What happened, for the person who asked: everything here is for the owner of the data.
 
+use incrowd_core::text::{Block, groups, number, thousands};
 use serde_json::{Value as Json, json};
+
+use crate::pipeline::Report;
 
 /// What only the publisher can know of a k-join-anonymous release.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +33,45 @@ pub struct JoinReport {
 }
 
 impl JoinReport {
+    /// The report in words, for the owner of the data.
+    pub(crate) fn to_text(&self, report: &Report) -> Vec<Block> {
+        let mut said = vec![
+            Block::line(format!(
+                "people   {} strangers of {} external records, {} of them published; {} records of the table are not in the \
+                 external table",
+                thousands(self.strangers),
+                thousands(self.external_read),
+                thousands(self.strangers_published),
+                thousands(self.outside)
+            )),
+            Block::line(format!(
+                "cost     of the table's own records: NCP {:.4} of the domain per cell (sum {:.1}), discernibility {}",
+                self.ncp_rate,
+                self.ncp,
+                thousands(self.discernibility)
+            )),
+            Block::line(format!(
+                "margin   every group can lose {} people before fewer than k remain",
+                thousands(self.margin)
+            )),
+        ];
+        if let Some(smallest) = self.smallest_without_conflicts {
+            said.push(Block::line(format!(
+                "conflict smallest group {} without people about whom the tables do not agree: an adversary looks for them \
+                 elsewhere",
+                thousands(smallest)
+            )));
+        }
+        let public = report.manifest.files.len();
+        if let Some(path) = report.tables.get(public) {
+            said.push(Block::line(format!(
+                "audit    {}   who stands where: never publish it",
+                path.display()
+            )));
+        }
+        said
+    }
+
     /// The report as JSON, for the key `private`.
     pub(crate) fn to_json(&self) -> Json {
         json!({
@@ -41,4 +83,32 @@ impl JoinReport {
             "smallest_group_without_conflicts": self.smallest_without_conflicts,
         })
     }
+}
+
+/// The two tables, among what may be published.
+pub(super) fn headline(report: &Report) -> Vec<Block> {
+    let (rows, groups) = (thousands(report.verification.records), groups(report.verification.groups));
+    let mut said =
+        vec![Block::line(format!("release  {}   {rows} people of both tables in {groups}", report.path()))];
+    if let (Some(groups), Some(path)) = (&report.manifest.sensitive_groups, report.tables.get(1)) {
+        said.push(Block::line(format!(
+            "values   {}   {} sensitive values in {} sensitive groups",
+            path.display(),
+            thousands(report.records.published),
+            thousands(groups.groups)
+        )));
+        for model in &groups.models {
+            let (what, have) = (&model.measured.what, model.measured.have.unwrap_or(0.0));
+            said.push(Block::line(format!(
+                "         {} holds of the sensitive groups   {what} {}",
+                model.name,
+                number(have)
+            )));
+        }
+    } else {
+        said.push(Block::line(
+            "values   none: without a sensitive column nothing tells how many of the rows are of the table",
+        ));
+    }
+    said
 }
