@@ -86,7 +86,9 @@ pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
-pub use incrowd_engine::{Batches, Embedded, Engine, FoldSpec, Options, ReleasedTable, Source, abandon_all};
+pub use incrowd_engine::{
+    Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, abandon_all,
+};
 pub use incrowd_recode as recode;
 pub use job::Job;
 pub use judging::Judging;

@@ -7,22 +7,19 @@ use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
     Schema, SensitiveSpec,
 };
-use incrowd_engine::{FoldSpec, Format, Options, Source, delimiter_of};
+use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
 
 use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
 
 /// What a reader of a table is told instead of finding it out.
 pub(crate) fn options(table: &Table) -> Result<Options> {
-    let format = match table.format.as_deref() {
-        None => None,
-        Some(name @ ("csv" | "parquet" | "arrow")) => {
-            Some(Format::of_path(&PathBuf::from(format!("x.{name}")))?)
-        }
-        Some(name) => {
+    let named = |name: &str| {
+        Format::named(name).ok_or_else(|| {
             let error = Error::job(format!("there is no format `{name}`"));
-            return Err(error.help_near(name, ["csv", "parquet", "arrow"]).at("input.format"));
-        }
+            error.help_near(name, FORMATS.iter().map(|card| card.name)).at("input.format")
+        })
     };
+    let format = table.format.as_deref().map(named).transpose()?;
     Ok(Options { format, delimiter: table.delimiter, digest: false })
 }
 

@@ -1,14 +1,37 @@
 //! Every format that can be written is verified on its bytes, and can be read again as a table.
 
+use incrowd::FORMATS;
+
 use crate::room::Room;
 
 const FLAGS: &str =
     "--identifier name --quasi age,zip --hierarchy zip=mask --sensitive disease -k 2 --order sorted";
-const FORMATS: [&str; 8] = ["csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "txt", "parquet", "arrow"];
+
+/// Every ending of a file name that asks for a format on the list.
+fn endings() -> impl Iterator<Item = String> {
+    FORMATS.iter().flat_map(|card| {
+        let ends: &[&str] = if card.compressed { &["", ".gz", ".zst"] } else { &[""] };
+        card.extensions.iter().flat_map(|extension| ends.iter().map(move |end| format!("{extension}{end}")))
+    })
+}
+
+/// What a release begins with, by the last part of its name.
+const FIRST_BYTES: &[(&str, &[u8])] = &[
+    ("csv", b"age,zip,disease\n"),
+    ("txt", b"age,zip,disease\n"),
+    ("tsv", b"age\tzip\tdisease\n"),
+    ("gz", b"\x1f\x8b"),
+    ("zst", b"\x28\xb5\x2f\xfd"),
+    ("parquet", b"PAR1"),
+    ("pq", b"PAR1"),
+    ("arrow", b"ARROW1"),
+    ("feather", b"ARROW1"),
+    ("ipc", b"ARROW1"),
+];
 
 #[test]
 fn every_format_is_written_and_verifies() {
-    for format in FORMATS {
+    for format in endings() {
         let room = Room::with_people();
         room.does(&format!("anonymize people.csv {FLAGS} -o r.{format}"));
         let mut names = ["people.csv", "r.release.json", &*format!("r.{format}")];
@@ -23,16 +46,45 @@ fn every_format_is_written_and_verifies() {
 #[test]
 fn the_bytes_are_of_the_format_the_name_asks_for() {
     let room = Room::with_people();
-    for (format, magic) in [
-        ("csv", &b"age,zip,disease\n"[..]),
-        ("tsv", b"age\tzip\tdisease\n"),
-        ("csv.gz", b"\x1f\x8b"),
-        ("csv.zst", b"\x28\xb5\x2f\xfd"),
-        ("parquet", b"PAR1"),
-        ("arrow", b"ARROW1"),
-    ] {
+    for format in endings() {
+        let last = format.rsplit('.').next().unwrap();
+        let Some((_, first)) = FIRST_BYTES.iter().find(|(end, _)| *end == last) else {
+            panic!("add what a `.{last}` file begins with to `FIRST_BYTES` of {}", file!())
+        };
         room.does(&format!("anonymize people.csv {FLAGS} -o r.{format}"));
-        assert!(room.bytes(&format!("r.{format}")).starts_with(magic), "{format}");
+        assert!(room.bytes(&format!("r.{format}")).starts_with(first), "{format}");
+    }
+}
+
+#[test]
+fn every_format_is_named_where_people_look() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let key = incrowd::job::keys::titled("[output] path").unwrap();
+    let formats = incrowd::job::keys::titled("[input] format").unwrap();
+    for card in FORMATS {
+        let title = card.title;
+        assert!(readme.contains(title), "README.md does not say that {title} is read and written");
+        for extension in card.extensions {
+            let said = format!("`.{extension}`");
+            assert!(key.more.contains(&said), "add {said} to `more` of `[output] path` in job/keys/list.rs");
+        }
+        let stated = format!("verify nothing --{} {} --quasi a -k 2", formats.flags[0].long, card.name);
+        Room::new().refuses(&stated).says(&["there is no file `nothing`"]);
+    }
+}
+
+/// A draft of a job puts a release beside its table, in the same format.
+#[test]
+fn a_drafted_job_keeps_the_format() {
+    for card in FORMATS {
+        for extension in card.extensions {
+            let room = Room::with_people();
+            let again = "--quasi age,zip --passthrough disease -k 1";
+            room.does(&format!("anonymize people.csv {again} -o t.{extension}"));
+            room.does(&format!("init t.{extension} -k 2 -o job.toml"));
+            assert!(room.text("job.toml").contains(&format!("t.release.{extension}\"")), "{extension}");
+        }
     }
 }
 
@@ -40,7 +92,7 @@ fn the_bytes_are_of_the_format_the_name_asks_for() {
 fn every_format_reads_back_as_the_same_table() {
     let room = Room::with_people();
     room.does(&format!("anonymize people.csv {FLAGS} -o plain.csv"));
-    for format in FORMATS {
+    for format in endings() {
         room.does(&format!("anonymize people.csv {FLAGS} -o r.{format}"));
         // Every group is large enough, so nothing is generalized any more.
         let again = "--quasi age,zip --kind age=text --passthrough disease -k 1 --order sorted";
@@ -63,7 +115,7 @@ fn a_format_can_be_stated_where_the_name_does_not_show_it() {
 fn quotes_line_breaks_and_umlauts_survive() {
     let room = Room::new();
     room.write("t.csv", "age,tale\n1,\"says \"\"ü\"\", twice\"\n1,\"two\nlines\"\n");
-    for format in FORMATS {
+    for format in endings() {
         room.does(&format!("anonymize t.csv --quasi age --sensitive tale -k 2 -o r.{format}"));
         room.does(&format!("verify r.{format}")).prints(&["2 records in 1"]);
     }

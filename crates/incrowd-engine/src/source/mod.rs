@@ -39,6 +39,55 @@ pub enum Compression {
     Zstd,
 }
 
+/// A file format's entry in the list.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatCard {
+    /// The name in a job file.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// The ends of file names that ask for it.
+    pub extensions: &'static [&'static str],
+    /// Whether `.gz` and `.zst` may follow.
+    pub compressed: bool,
+    /// The format; what cannot be compressed is only asked for plain.
+    pub format: fn(Compression) -> Format,
+}
+
+/// Every file format. Names of files and job keys, what `init` proposes, messages and tests read this list.
+pub const FORMATS: &[FormatCard] = &[
+    FormatCard {
+        name: "csv",
+        title: "CSV",
+        extensions: &["csv", "tsv", "txt"],
+        compressed: true,
+        format: Format::Csv,
+    },
+    FormatCard {
+        name: "parquet",
+        title: "Parquet",
+        extensions: &["parquet", "pq"],
+        compressed: false,
+        format: |_| Format::Parquet,
+    },
+    FormatCard {
+        name: "arrow",
+        title: "Arrow",
+        extensions: &["arrow", "feather", "ipc"],
+        compressed: false,
+        format: |_| Format::Arrow,
+    },
+];
+
+impl FormatCard {
+    /// The list in words, `CSV, Parquet and Arrow`.
+    pub(crate) fn titles() -> String {
+        let titles: Vec<&str> = FORMATS.iter().map(|card| card.title).collect();
+        let (last, first) = titles.split_last().expect("the list is not empty");
+        format!("{} and {last}", first.join(", "))
+    }
+}
+
 impl Format {
     /// The format a file name asks for, with the names that would be understood in the error.
     pub fn of_path(path: &Path) -> Result<Format> {
@@ -48,13 +97,24 @@ impl Format {
             Some((stem, "zst")) => (stem, Compression::Zstd),
             _ => (name.as_str(), Compression::Plain),
         };
-        match (stem.rsplit_once('.').map(|(_, ext)| ext), compression) {
-            (Some("csv" | "tsv" | "txt"), _) => Ok(Format::Csv(compression)),
-            (Some("parquet" | "pq"), Compression::Plain) => Ok(Format::Parquet),
-            (Some("arrow" | "feather" | "ipc"), Compression::Plain) => Ok(Format::Arrow),
-            _ => Err(Error::job(format!("cannot tell the format of `{}` from its name", path.display()))
-                .help("use .csv, .csv.gz, .csv.zst, .tsv, .parquet or .arrow")),
-        }
+        let extension = stem.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let asked = |card: &&FormatCard| {
+            card.extensions.contains(&extension) && (card.compressed || compression == Compression::Plain)
+        };
+        FORMATS.iter().find(asked).map(|card| (card.format)(compression)).ok_or_else(|| {
+            let known = FORMATS.iter().map(|card| {
+                let compressed =
+                    if card.compressed { " (each also with .gz or .zst, as .csv.gz)" } else { "" };
+                format!(".{}{compressed}", card.extensions.join(", ."))
+            });
+            Error::job(format!("cannot tell the format of `{}` from its name", path.display()))
+                .help(format!("use {}", known.collect::<Vec<_>>().join(", ")))
+        })
+    }
+
+    /// The format of that name in a job file, not compressed.
+    pub fn named(name: &str) -> Option<Format> {
+        FORMATS.iter().find(|card| card.name == name).map(|card| (card.format)(Compression::Plain))
     }
 }
 

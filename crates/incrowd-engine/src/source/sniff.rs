@@ -6,7 +6,7 @@ use std::path::Path;
 
 use incrowd_core::{Error, Result};
 
-use super::{Compression, Format, Part, chunks, unreadable};
+use super::{Compression, Format, FormatCard, Part, chunks, unreadable};
 
 /// How much of the text is looked at.
 const SAMPLE: u64 = 1 << 16;
@@ -47,9 +47,8 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<(u8, Vec<String>
         return Err(empty(&part.path));
     }
     if text.contains(&0) {
-        return Err(
-            Error::input(format!("`{file}` is not text")).help("incrowd reads CSV, Parquet and Arrow files")
-        );
+        return Err(Error::input(format!("`{file}` is not text"))
+            .help(format!("incrowd reads {} files", FormatCard::titles())));
     }
     if text.contains(&b'\r') && !text.contains(&b'\n') {
         return Err(Error::input(format!("`{file}` ends its lines with CR alone"))

@@ -8,6 +8,7 @@ mod common;
 mod conformance;
 mod files;
 mod fold;
+mod formats;
 mod join;
 mod order;
 mod people;

@@ -173,7 +173,7 @@ pub struct Table {
     pub memory: Option<Batches>,
     /// What separates the cells of a csv file, if that is not to be guessed.
     pub delimiter: Option<u8>,
-    /// `csv`, `parquet` or `arrow`, if that is not to be told from the file's name.
+    /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
 }
 
@@ -232,7 +232,7 @@ pub struct Input {
     pub default_role: DefaultRole,
     /// What separates the cells of a csv file, if that is not to be guessed.
     pub delimiter: Option<u8>,
-    /// `csv`, `parquet` or `arrow`, if that is not to be told from the file's name.
+    /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
 }
 

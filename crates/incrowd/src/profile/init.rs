@@ -77,16 +77,14 @@ pub(super) fn missing_words(column: &ColumnProfile) -> impl Iterator<Item = &str
     words.filter(move |_| numbers).map(|marker| marker.text.as_str())
 }
 
-/// `people.csv.gz` becomes `people.release.csv`, a typed format stays what it is.
+/// `people.csv.gz` becomes `people.release.csv`; whatever the format, it stays what it is.
 fn release_name(input: &Input) -> String {
     let first = input.paths.first().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned());
     let name = first.unwrap_or_default().replace(['*', '?', '[', ']'], "");
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "csv"));
-    let extension = match extension.to_lowercase().as_str() {
-        known @ ("tsv" | "parquet" | "pq" | "arrow" | "feather") => known.to_owned(),
-        _ => "csv".to_owned(),
-    };
+    let known = incrowd_engine::Format::of_path(Path::new(name)).is_ok();
+    let extension = if known { extension.to_lowercase() } else { "csv".to_owned() };
     let stem = if stem.is_empty() { "table" } else { stem };
     format!("{stem}.release.{extension}")
 }

@@ -59,7 +59,16 @@ const LOOKING: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Atta
 const ALONG: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
 
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
-const FORMATS: [(&str, &str); 3] = [("csv", "csv"), ("parquet", "parquet"), ("arrow", "arrow")];
+const FORMATS: [(&str, &str); incrowd_engine::FORMATS.len()] = {
+    let mut names = [("", ""); incrowd_engine::FORMATS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        let name = incrowd_engine::FORMATS[i].name;
+        names[i] = (name, name);
+        i += 1;
+    }
+    names
+};
 const QUASI: &[RoleName] = &[RoleName::Quasi];
 const SENSITIVE: &[RoleName] = &[RoleName::Sensitive];
 const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
