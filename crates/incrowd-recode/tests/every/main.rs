@@ -1,0 +1,147 @@
+//! What every algorithm on the list owes its caller, on random tables, without being named here.
+
+#[path = "../mondrian/common.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod common;
+
+use common::{table, tree};
+use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::{
+    ColumnSpec, Dataset, Fault, GroupId, GroupSummary, Kind, Param, ParamKind, Partition, Plan, Silent, Value,
+};
+use incrowd_recode::{ALGORITHMS, AlgorithmReport, Card, Method, Outcome, Recoding};
+use proptest::prelude::*;
+
+const NAMES: [&str; 4] = ["age", "city", "job", "disease"];
+
+fn specs() -> [ColumnSpec; 3] {
+    [
+        ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() },
+        tree("north = ['oslo', 'bergen']\nsouth = { west = ['nice', 'pau'], east = ['rome'] }"),
+        ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
+    ]
+}
+
+fn records() -> impl Strategy<Value = Vec<Vec<String>>> {
+    let age = (0u32..9).prop_map(|age| (20 + age * age).to_string());
+    let city = prop::sample::select(vec!["oslo", "bergen", "nice", "pau", "rome"]).prop_map(str::to_owned);
+    let job = prop::sample::select(vec!["a", "b", "c"]).prop_map(str::to_owned);
+    let disease = prop::sample::select(vec!["1", "2", "30"]).prop_map(str::to_owned);
+    let record = (age, city, job, disease).prop_map(|(a, c, j, d)| vec![a, c, j, d]);
+    prop::collection::vec(record, 1..40)
+}
+
+/// A modest value of a parameter that must be given.
+fn modest(param: &Param) -> Value {
+    match param.kind {
+        ParamKind::Count(least) => Value::Integer(least.max(2) as i64),
+        ParamKind::Number(lo, hi) => Value::Real((lo + 1.0).min((lo + hi) / 2.0)),
+        ParamKind::Choice(words) => Value::Word(words[0].to_owned()),
+        ParamKind::Column => Value::Word("disease".to_owned()),
+        ParamKind::Words => Value::Words(vec!["age".to_owned()]),
+        ParamKind::Flag => Value::Flag(true),
+    }
+}
+
+/// The algorithm as it is by default; none if it makes two linked tables, which have no groups of cells.
+fn method(card: &Card) -> Option<Method> {
+    let required = card.params.iter().filter(|param| param.default.is_none());
+    let method =
+        Method::new(card.name, required.map(|param| (param.name.to_owned(), modest(param)))).unwrap();
+    method.algorithm.linked().is_none().then_some(method)
+}
+
+/// One promise about sizes, one about values, and one about outliers, as far as the algorithm takes them.
+fn promises(method: &Method, k: i64) -> Vec<Promise> {
+    let number = |name: &str, n: i64| (name.to_owned(), Value::Integer(n));
+    let on = || ("on".to_owned(), Value::Word("disease".to_owned()));
+    let near = ("distance_attributes".to_owned(), Value::Words(vec!["age".to_owned()]));
+    let all = [
+        Promise::new("k-anonymity", [number("k", k)]),
+        Promise::new("l-diversity", [number("l", 2), on()]),
+        Promise::new("plain-k-anonymity", [number("k", k), near, on()]),
+    ];
+    let taken = |promise: &Promise| method.accepts(std::slice::from_ref(promise)).is_ok();
+    all.into_iter().map(Result::unwrap).filter(taken).collect()
+}
+
+fn members(data: &Dataset, partition: &Partition) -> Vec<Vec<usize>> {
+    let mut groups = vec![Vec::new(); partition.groups()];
+    for row in 0..data.rows() {
+        if let Some(GroupId(group)) = partition.group(row) {
+            groups[group as usize].push(row);
+        }
+    }
+    groups
+}
+
+/// Every model admits every group, its spans cover its rows, and what is published of it covers them too.
+fn check(
+    data: &Dataset,
+    made: &Recoding,
+    models: &[&dyn BoundModel],
+    name: &str,
+) -> Result<(), TestCaseError> {
+    let data = &data.clone().divided(made.partition.divided());
+    let data = &match &made.domains {
+        Some(domains) => data.clone().with_domains(domains.clone()),
+        None => data.clone(),
+    };
+    let plan = Plan::new(data, &made.partition);
+    for (group, rows) in members(data, &made.partition).iter().enumerate() {
+        let group = GroupId(group as u32);
+        let mut summary = GroupSummary::empty(1);
+        rows.iter().for_each(|&row| summary.add(data.weight(row), data.sensitive_codes(row)));
+        prop_assert!(summary.records > 0, "{name} made an empty group");
+        prop_assert!(models.iter().all(|m| m.admits(&summary).holds), "{name} made a group no model admits");
+        for (q, quasi) in data.quasi().iter().enumerate() {
+            let cell = quasi.domain.read(plan.text(group, q)).expect("what is published can be read");
+            for &row in rows {
+                let code = incrowd_core::Code(data.quasi_codes(row)[q]);
+                let span = made.partition.spans(group)[q];
+                prop_assert!(span.lo <= code && code <= span.hi, "{name}: a span leaves out a row");
+                prop_assert!(quasi.domain.covers(&cell, code), "{name}: a cell leaves out a value");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A report has a key of its own, and something to say in both forms.
+fn check_report(report: &dyn AlgorithmReport, data: &Dataset, name: &str) -> Result<(), TestCaseError> {
+    let plain = |c: char| c.is_ascii_lowercase() || c == '_';
+    prop_assert!(report.name().chars().all(plain), "{name}: `{}` is no key", report.name());
+    prop_assert!(report.to_json().as_object().is_some_and(|all| !all.is_empty()), "{name} reports nothing");
+    let outcome = Outcome { records: data.records(), suppressed: 0 };
+    prop_assert!(!report.to_text(outcome).is_empty(), "{name} has nothing to read");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_algorithm_on_the_list_keeps_its_word(records in records(), k in 1i64..5, share in 0u64..3) {
+        for card in ALGORITHMS {
+            let Some(method) = method(card) else { continue };
+            let data = method.algorithm.prepare(table(&NAMES, &records, &specs())).unwrap();
+            let promises = promises(&method, k);
+            let bound: incrowd_core::Result<Vec<_>> = promises.iter().map(|p| p.bind_for_release(&data)).collect();
+            // Then nobody can keep them.
+            let Ok(bound) = bound else { continue };
+            let made = method.algorithm.recode_and_report(&data, &bound, share * data.records() / 4, &Silent);
+            match made {
+                Ok(made) => {
+                    // Where outliers must hide, the corners of a group decide too, and those are tested apart.
+                    let judged = promises.iter().zip(&bound).filter(|(p, _)| p.name() != "plain-k-anonymity");
+                    let judged: Vec<&dyn BoundModel> = judged.map(|(_, bound)| &**bound).collect();
+                    check(&data, &made, &judged, card.name)?;
+                    if let Some(report) = &made.report {
+                        check_report(&**report, &data, card.name)?;
+                    }
+                }
+                Err(error) => prop_assert_eq!(error.fault(), Fault::Unsatisfiable, "{}: {}", card.name, error),
+            }
+        }
+    }
+}
