@@ -94,5 +94,8 @@ fn the_page_about_job_files_says_what_the_list_of_keys_says() {
         std::fs::write(&path, page()).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written == page(), "docs/job-file.md is out of date: run the tests with INCROWD_UPDATE_DOCS=1");
+    assert!(
+        written == page(),
+        "docs/job-file.md is out of date: INCROWD_UPDATE_DOCS=1 cargo test -p incrowd page"
+    );
 }

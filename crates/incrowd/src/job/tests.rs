@@ -416,13 +416,18 @@ fn every_key_means_the_same_in_a_file_and_as_a_flag() {
 fn every_key_and_every_flag_is_tried() {
     // A directory of hierarchies is tried below.
     for key in keys::KEYS.iter().filter(|key| key.title() != "[input] hierarchies") {
-        assert!(!key.flags.is_empty(), "{} has no flag", key.title());
+        assert!(!key.flags.is_empty(), "{} has no flag: give it one in job/keys/list.rs", key.title());
         for flag in key.flags {
             let name = if flag.long.is_empty() { flag.value } else { flag.long };
             let tried = |(title, _, flags): &&Same| {
                 *title == key.title() && flags.iter().any(|(long, _)| *long == name)
             };
-            assert!(SAME.iter().any(|same| tried(&same)), "{} --{name} is not in the list", key.title());
+            let title = key.title();
+            assert!(
+                SAME.iter().any(|same| tried(&same)),
+                "add {title} as lines of a job and as --{name} to `SAME` of {}",
+                file!()
+            );
         }
     }
 }

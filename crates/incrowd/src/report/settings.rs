@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::checked::about_outliers;
-use crate::manifest::Manifest;
+use crate::manifest::{JobEntry, Manifest};
 
 /// What was suppressed, as far as the manifest tells.
 pub(super) fn suppressed(manifest: Option<&Manifest>) -> Vec<String> {
@@ -63,12 +63,13 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         let levels: Vec<String> = levels.iter().map(|(column, level)| format!("{column} {level}")).collect();
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
-    let job = &manifest.job;
-    settings.push(("on missing".to_owned(), job.on_missing.clone()));
-    settings.push(("suppression limit".to_owned(), format!("{:?}", job.suppression_limit)));
-    settings.push(("suppressed".to_owned(), job.suppressed.clone()));
-    settings.push(("order".to_owned(), job.order.clone()));
-    for (name, column) in job.columns.iter().take(300) {
+    // All fields by name, so that whoever adds one decides whether the page shows it.
+    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, external: _ } = &manifest.job;
+    settings.push(("on missing".to_owned(), on_missing.clone()));
+    settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
+    settings.push(("suppressed".to_owned(), suppressed.clone()));
+    settings.push(("order".to_owned(), order.clone()));
+    for (name, column) in columns.iter().take(300) {
         let mut parts = vec![column.role.clone()];
         let further = [("kind", &column.kind), ("hierarchy", &column.hierarchy), ("labels", &column.labels)];
         parts.extend(further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))));

@@ -16,13 +16,19 @@ type Given = Vec<(&'static str, Value)>;
 
 /// Parameters from loose to strict, every option among them. A model without an entry has not been thought about here.
 fn given(name: &str, pick: usize) -> Given {
+    let says =
+        || panic!("`{name}` is on the list of models: give it parameters in `given_if_known` of {}", file!());
+    given_if_known(name, pick).unwrap_or_else(says)
+}
+
+fn given_if_known(name: &str, pick: usize) -> Option<Given> {
     let number = |digits: i128| Typed(digits).value();
     let on = ("on", word("a"));
     let step = pick % 4;
     let share = number([300_000, 500_000, 667_000, 900_000][step]);
     let (few, k) = (count([1, 2, 2, 3][step]), count([1, 2, 3, 4][step]));
     let way = |words: &[&str]| word(words[pick / 4 % words.len()]);
-    match name {
+    Some(match name {
         "k-anonymity" | "k-map" => vec![("k", k)],
         "l-diversity" => match pick / 4 % 4 {
             2 => vec![
@@ -60,8 +66,8 @@ fn given(name: &str, pick: usize) -> Given {
         "plain-k-anonymity" => {
             vec![("k", few), ("p", share), ("d", number([0, 300_000, 500_000, 900_000][step])), on]
         }
-        _ => panic!("`{name}` is on the list of models: give it parameters in `given` of {}", file!()),
-    }
+        _ => return None,
+    })
 }
 
 /// Every value of these tests in one of three categories.
@@ -129,7 +135,8 @@ proptest! {
         pick in 0usize..12,
     ) {
         for card in MODELS {
-            let params = given(card.name, pick);
+            // A model that is not known here fails below, where no table is to be made smaller or kept.
+            let Some(params) = given_if_known(card.name, pick) else { continue };
             let table = Table::new(&numbers, &[categorized()]);
             let covered = &covered[..table.groups.len()];
             if card.survives.merging {
