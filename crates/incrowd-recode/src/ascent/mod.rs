@@ -249,7 +249,7 @@ fn place(
     mut suppressible: u64,
 ) -> Result<Vec<MovableGroup>> {
     let columns = check.data.quasi().len() as f32;
-    let mut pool: Vec<u32> = Vec::new();
+    let (mut pool, mut left_out): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for row in rest {
         let weight = check.data.weight(row as usize);
         let dearer = |group: &MovableGroup| {
@@ -261,6 +261,7 @@ fn place(
         let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(check, row));
         if best.is_none_or(|best| best.0 > weight as f32 * columns) && weight <= suppressible {
             suppressible -= weight;
+            left_out.push(row);
             continue;
         }
         match best {
@@ -280,14 +281,18 @@ fn place(
             (pool.records() + group.records()) as f32 * price - pool.cost() - group.cost()
         };
         let nearest = (0..groups.len()).min_by(|&a, &b| dearer(&groups[a]).total_cmp(&dearer(&groups[b])));
-        let Some(nearest) = nearest else {
-            return Err(Error::unsatisfiable(
-                "the promises cannot be kept even with all records in one group",
-            )
-            .help("ask for less"));
-        };
-        let mut rows = pool.rows;
-        rows.extend(groups.swap_remove(nearest).rows);
+        let mut rows = pool.rows.clone();
+        match nearest {
+            Some(nearest) => rows.extend(groups.swap_remove(nearest).rows),
+            // What was left out may be what is missing.
+            None if !left_out.is_empty() => rows.append(&mut left_out),
+            None => {
+                return Err(Error::unsatisfiable(
+                    "the promises cannot be kept even with all records in one group",
+                )
+                .help("ask for less"));
+            }
+        }
         pool = MovableGroup::new(check, shapes, rows);
     }
     groups.push(pool);
