@@ -1,10 +1,17 @@
 //! The published cells that follow from a row's number, and the order of rows by them.
 
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{ArrayRef, StringArray};
+use hashbrown::HashMap;
 use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
 use crate::sink::Renderer;
 use crate::{Content, Output};
+
+/// The number of no text.
+pub(crate) const NO_TEXT: u32 = u32::MAX;
 
 /// Texts of a column in the spelling of the sink.
 #[derive(Default)]
@@ -12,6 +19,10 @@ pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<u32>,
     null: Option<u32>,
+    /// For each text the first one that reads the same.
+    first: OnceLock<Vec<u32>>,
+    /// The texts as values of the type that is written.
+    values: OnceLock<Option<ArrayRef>>,
 }
 
 impl Texts {
@@ -23,6 +34,31 @@ impl Texts {
         let i = index as usize;
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         Some(&self.bytes[start..self.ends[i] as usize])
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Which text a reader sees: texts that read the same are one, and a null is none. Two numbers for one text would tell
+    /// apart what looks alike.
+    pub(crate) fn as_read(&self, index: u32) -> u32 {
+        if self.null == Some(index) {
+            return NO_TEXT;
+        }
+        let first = self.first.get_or_init(|| {
+            let mut places: HashMap<&[u8], u32> = HashMap::with_capacity(self.len());
+            let text = |i| self.get(i).unwrap_or_default();
+            (0..self.len() as u32).map(|i| *places.entry(text(i)).or_insert(i)).collect()
+        });
+        first[index as usize]
+    }
+
+    /// The texts as values, read once.
+    pub(crate) fn values(&self, read: impl Fn(&StringArray) -> Option<ArrayRef>) -> Option<ArrayRef> {
+        let all = || (0..self.len() as u32).map(|i| self.get(i).map(std::str::from_utf8).transpose());
+        let values = self.values.get_or_init(|| read(&all().collect::<Result<StringArray, _>>().ok()?));
+        values.clone()
     }
 
     fn new<'a>(texts: impl Iterator<Item = &'a str>, renderer: &Renderer) -> Texts {
@@ -38,7 +74,7 @@ impl Texts {
 /// The cells of published columns that follow from a row's number.
 pub(crate) struct Cells<'a> {
     pub(crate) plan: &'a Plan<'a>,
-    pub(crate) columns: Vec<(Content, Texts)>,
+    pub(crate) columns: Vec<(Content, Arc<Texts>)>,
 }
 
 impl<'a> Cells<'a> {
@@ -59,22 +95,36 @@ impl<'a> Cells<'a> {
                 }
                 Content::Carried => Texts::default(),
             };
-            (*content, texts)
+            (*content, Arc::new(texts))
         });
         Cells { plan, columns: columns.collect() }
     }
 
     /// The cell of a column that is not carried.
     #[inline]
-    pub(crate) fn cell(&self, (row, group): (u32, GroupId), column: usize) -> Option<&[u8]> {
-        let (content, texts) = &self.columns[column];
-        match *content {
-            Content::Quasi(q) => texts.get(self.plan.cells(group)[q]),
-            Content::Sensitive(s) | Content::Category(s) => {
-                texts.get(self.plan.dataset().sensitive_codes(row as usize)[s])
-            }
-            Content::Carried => None,
+    pub(crate) fn cell(&self, row: (u32, GroupId), column: usize) -> Option<&[u8]> {
+        match self.code(row, column) {
+            NO_TEXT => None,
+            code => self.columns[column].1.get(code),
         }
+    }
+
+    /// Which text of its column a cell is; none if it is carried.
+    #[inline]
+    pub(crate) fn code(&self, (row, group): (u32, GroupId), column: usize) -> u32 {
+        match self.columns[column].0 {
+            Content::Quasi(q) => self.plan.cells(group)[q],
+            Content::Sensitive(s) | Content::Category(s) => {
+                self.plan.dataset().sensitive_codes(row as usize)[s]
+            }
+            Content::Carried => NO_TEXT,
+        }
+    }
+
+    /// The texts of a column that is not carried.
+    pub(crate) fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
+        let (content, texts) = &self.columns[column];
+        (*content != Content::Carried).then_some(texts)
     }
 
     /// A row with its group; rows asked for are published, so they have one.

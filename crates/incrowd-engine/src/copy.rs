@@ -1,12 +1,13 @@
 //! Copying a table through the same reader and writer that anonymization uses: the yardstick of the benchmarks.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use arrow_schema::DataType;
 use incrowd_core::{Progress, Result};
 
 use crate::Pending;
+use crate::cells::{NO_TEXT, Texts};
 use crate::sink::{Block, Renderer, Rows, Sink};
 use crate::source::{Format, Options, Place, Records, Source, Trouble, Worker};
 
@@ -25,6 +26,14 @@ impl<R: Records> Rows for Whole<'_, R> {
 
     fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
         self.0.get(row, column)
+    }
+
+    fn texts(&self, _: usize) -> Option<&Arc<Texts>> {
+        None
+    }
+
+    fn code(&self, _: usize, _: usize) -> u32 {
+        NO_TEXT
     }
 }
 
@@ -52,7 +61,9 @@ impl Worker for Copier<'_> {
                 }
                 Block::Text(out)
             }
-            Renderer::Typed(_) => self.renderer.render(&Whole(records)).map_err(says)?,
+            Renderer::Arrow(_) | Renderer::Parquet(_) => {
+                self.renderer.render(&Whole(records)).map_err(says)?
+            }
         };
         self.sink.lock().expect("no worker panics while it writes").write(block).map_err(says)?;
         self.records += records.len() as u64;

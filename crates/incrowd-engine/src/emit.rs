@@ -1,12 +1,12 @@
 //! Writing a release from the plan alone: without carried columns every record of a row looks the same, so the records need
 //! not be read again.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use incrowd_core::{GroupId, Plan, Progress, Result};
 use rayon::prelude::*;
 
-use crate::cells::{Cells, published, ranks};
+use crate::cells::{Cells, Texts, published, ranks};
 use crate::lines::Lines;
 use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
 use crate::sink::{Block, Renderer, Rows, Sink};
@@ -36,6 +36,15 @@ impl Rows for Bucket<'_> {
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
         self.cells.cell(row, column)
     }
+
+    fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
+        self.cells.texts(column)
+    }
+
+    #[inline]
+    fn code(&self, row: Self::Row, column: usize) -> u32 {
+        self.cells.code(row, column)
+    }
 }
 
 /// Writes all published records; returns how many.
@@ -54,7 +63,7 @@ pub(crate) fn emit(
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
             write_all(plan, output.order, lines.width(), &look, &render, sink, progress)
         }
-        Renderer::Typed(_) => {
+        Renderer::Arrow(_) | Renderer::Parquet(_) => {
             let render = |rows: Vec<u32>| renderer.render(&Bucket { cells: &cells, rows });
             let look = |row: usize, out: &mut Vec<u32>| out.push(row as u32);
             write_all(plan, output.order, 1, &look, &render, sink, progress)

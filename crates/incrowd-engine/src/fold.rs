@@ -6,14 +6,18 @@
 
 use std::sync::Mutex;
 
+use arrow_array::Array;
 use incrowd_core::{Folded, FoldedColumn, MISSING, Progress, Result};
 
 use crate::FoldSpec;
+use crate::cells::NO_TEXT;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
-use crate::source::{Place, Records, Source, Trouble, Worker};
+use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
+/// A text that was not looked up yet.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The distinct rows of a table, findable by their codes.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ struct FoldWorker<'a> {
     /// The codes of the batch, row by row, and their hashes.
     codes: Vec<u32>,
     hashes: Vec<u64>,
+    /// The codes of texts that came as numbers.
+    translated: Vec<u32>,
     /// The rows of the batch by shard.
     order: Vec<u32>,
     read: u64,
@@ -55,6 +61,10 @@ impl Worker for FoldWorker<'_> {
         self.codes.resize(read * width, MISSING);
         // Column by column, so that one dictionary at a time is in the cache.
         for slot in 0..width {
+            if let Some(cells) = records.coded(slot).filter(|cells| cells.texts.len() <= 2 * read) {
+                self.translate(slot, cells);
+                continue;
+            }
             for record in 0..read {
                 let Some(text) = records.get(record, slot) else { continue };
                 self.codes[record * width + slot] = match self.caches[slot].get(text) {
@@ -89,6 +99,28 @@ impl Worker for FoldWorker<'_> {
 }
 
 impl FoldWorker<'_> {
+    /// Cells that came as numbers of texts: each text is looked up once.
+    fn translate(&mut self, slot: usize, cells: CodedCells<'_>) {
+        let width = self.caches.len();
+        self.translated.clear();
+        self.translated.resize(cells.texts.len(), UNKNOWN);
+        for (record, &place) in cells.codes.iter().enumerate() {
+            if place == NO_TEXT {
+                continue;
+            }
+            let mut code = self.translated[place as usize];
+            if code == UNKNOWN {
+                let text = cells.texts.value(place as usize).as_bytes();
+                code = match self.caches[slot].get(text) {
+                    Some(code) => code,
+                    None => self.ask(slot, text),
+                };
+                self.translated[place as usize] = code;
+            }
+            self.codes[record * width + slot] = code;
+        }
+    }
+
     #[cold]
     fn ask(&mut self, slot: usize, text: &[u8]) -> u32 {
         let code = self.dictionaries[slot]
@@ -151,6 +183,7 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
         caches: wanted.iter().map(|_| Cache::new(&spec.missing)).collect(),
         codes: Vec::new(),
         hashes: Vec::new(),
+        translated: Vec::new(),
         order: Vec::new(),
         read: 0,
         dropped: 0,

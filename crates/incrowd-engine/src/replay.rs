@@ -4,14 +4,14 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use incrowd_core::{Error, GroupId, MISSING, Plan, Progress, Result};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::cells::{Cells, published, ranks};
+use crate::cells::{Cells, Texts, published, ranks};
 use crate::emit::while_writing;
 use crate::fold::RowIndex;
 use crate::order::generator;
@@ -181,6 +181,14 @@ impl Rows for Loaded<'_> {
             at += 4 + length(self.bytes, at).unwrap_or(0);
         }
         length(self.bytes, at).map(|n| &self.bytes[at + 4..at + 4 + n])
+    }
+
+    fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
+        self.cells.texts(column)
+    }
+
+    fn code(&self, (row, group, _): Self::Row, column: usize) -> u32 {
+        self.cells.code((row, group), column)
     }
 }
 

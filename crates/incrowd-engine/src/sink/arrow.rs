@@ -1,4 +1,5 @@
-//! Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep their type.
+//! Typed columns, for Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep
+//! their type.
 
 mod typed;
 
@@ -7,88 +8,107 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::take::take;
 use incrowd_core::{Error, Result};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 
+use super::parquet::{Codes, Column, Columns};
 use super::{Bytes, Rows};
+use crate::cells::{NO_TEXT, Texts};
 
 pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
     let field = |(name, data_type): &(String, DataType)| Field::new(name, typed::published(data_type), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-pub(super) fn render<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
-    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
-    for (column, field) in schema.fields().iter().enumerate() {
-        let mut builder = StringBuilder::with_capacity(rows.len(), rows.len() * 8);
-        for index in 0..rows.len() {
-            match rows.cell(rows.row(index), column) {
-                Some(cell) => {
-                    let text = std::str::from_utf8(cell)
-                        .map_err(|_| Error::bug("a cell to be written is not text"))?;
-                    builder.append_value(text);
-                }
-                None => builder.append_null(),
-            }
-        }
-        let column = typed::typed(&builder.finish(), field.data_type()).ok_or_else(|| {
-            Error::bug(format!("column `{}` cannot be written as {}", field.name(), field.data_type()))
-        })?;
-        columns.push(column);
-    }
-    RecordBatch::try_new(schema.clone(), columns)
+/// Rows as a batch for an Arrow file.
+pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
+    let columns = columns(rows, schema, false)?.columns.into_iter().map(|column| match column {
+        Column::Values(array) => Ok(array),
+        Column::Coded(_) => Err(Error::bug("a batch has values")),
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect::<Result<_>>()?)
         .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))
 }
 
-enum Writer {
-    Parquet(Box<ArrowWriter<Bytes>>),
-    Arrow(Box<arrow_ipc::writer::FileWriter<BufWriter<Bytes>>>),
+/// Rows column by column. With `coded`, texts that follow from the plan stay numbers.
+pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Result<Columns> {
+    let found: Vec<R::Row> = (0..rows.len()).map(|index| rows.row(index)).collect();
+    let planned: Vec<usize> =
+        (0..schema.fields().len()).filter(|column| rows.texts(*column).is_some()).collect();
+    // Row by row, so that the cells of a group are at hand.
+    let mut codes: Vec<Vec<u32>> = planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
+    for row in &found {
+        for (codes, &column) in codes.iter_mut().zip(&planned) {
+            codes.push(rows.code(*row, column));
+        }
+    }
+    let mut codes = codes.into_iter();
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for (column, field) in schema.fields().iter().enumerate() {
+        let planned = rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
+        columns.push(match planned {
+            Some((texts, codes)) if coded && *field.data_type() == DataType::Utf8 => {
+                let codes = codes.into_iter().map(|code| texts.as_read(code)).collect();
+                Column::Coded(Codes { codes, texts: texts.clone() })
+            }
+            Some((texts, codes)) => match picked(texts, codes, field.data_type()) {
+                Some(array) => Column::Values(array),
+                None => Column::Values(spelled(rows, &found, column, field)?),
+            },
+            None => Column::Values(spelled(rows, &found, column, field)?),
+        });
+    }
+    Ok(Columns { records: found.len(), columns })
 }
 
-/// A typed file under way.
+/// The values of texts of which each is read once; `None` if one of them is no such value.
+fn picked(texts: &Texts, codes: Vec<u32>, to: &DataType) -> Option<ArrayRef> {
+    let values = texts.values(|all| typed::typed(all, to))?;
+    let places = codes.into_iter().map(|code| Some(texts.as_read(code)).filter(|code| *code != NO_TEXT));
+    take(&values, &UInt32Array::from_iter(places), None).ok()
+}
+
+/// A column read text by text.
+fn spelled<R: Rows>(rows: &R, found: &[R::Row], column: usize, field: &Field) -> Result<ArrayRef> {
+    let mut builder = StringBuilder::with_capacity(found.len(), found.len() * 8);
+    for row in found {
+        match rows.cell(*row, column) {
+            Some(cell) => {
+                let text =
+                    std::str::from_utf8(cell).map_err(|_| Error::bug("a cell to be written is not text"))?;
+                builder.append_value(text);
+            }
+            None => builder.append_null(),
+        }
+    }
+    typed::typed(&builder.finish(), field.data_type()).ok_or_else(|| {
+        Error::bug(format!("column `{}` cannot be written as {}", field.name(), field.data_type()))
+    })
+}
+
+/// An Arrow file under way.
 pub(crate) struct ArrowSink {
-    writer: Writer,
+    writer: arrow_ipc::writer::FileWriter<BufWriter<Bytes>>,
     target: PathBuf,
 }
 
-fn failed(target: &Path, error: impl std::fmt::Display) -> Error {
+pub(super) fn failed(target: &Path, error: impl std::fmt::Display) -> Error {
     Error::resources(format!("cannot write `{}`: {error}", target.display()))
 }
 
 impl ArrowSink {
-    pub(super) fn create(
-        file: Bytes,
-        target: PathBuf,
-        parquet: bool,
-        schema: &SchemaRef,
-    ) -> Result<ArrowSink> {
-        let writer = if parquet {
-            let level = ZstdLevel::try_new(3).map_err(|e| failed(&target, e))?;
-            let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-            let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties));
-            Writer::Parquet(Box::new(writer.map_err(|e| failed(&target, e))?))
-        } else {
-            let writer = arrow_ipc::writer::FileWriter::try_new(BufWriter::new(file), schema);
-            Writer::Arrow(Box::new(writer.map_err(|e| failed(&target, e))?))
-        };
-        Ok(ArrowSink { writer, target })
+    pub(super) fn create(file: Bytes, target: PathBuf, schema: &SchemaRef) -> Result<ArrowSink> {
+        let writer = arrow_ipc::writer::FileWriter::try_new(BufWriter::new(file), schema);
+        Ok(ArrowSink { writer: writer.map_err(|e| failed(&target, e))?, target })
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match &mut self.writer {
-            Writer::Parquet(writer) => writer.write(batch).map_err(|e| failed(&self.target, e)),
-            Writer::Arrow(writer) => writer.write(batch).map_err(|e| failed(&self.target, e)),
-        }
+        self.writer.write(batch).map_err(|e| failed(&self.target, e))
     }
 
-    pub(super) fn finish(self) -> Result<()> {
-        match self.writer {
-            Writer::Parquet(writer) => writer.close().map(drop).map_err(|e| failed(&self.target, e)),
-            Writer::Arrow(mut writer) => writer.finish().map_err(|e| failed(&self.target, e)),
-        }
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.writer.finish().map_err(|e| failed(&self.target, e))
     }
 }

@@ -1,15 +1,18 @@
 //! Writing tables: rows are rendered into blocks by many threads and written by one.
 
 mod arrow;
+mod parquet;
 mod text;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use incrowd_core::Result;
 
+use crate::cells::Texts;
 use crate::delimiter_of;
 use crate::source::Format;
 
@@ -21,6 +24,10 @@ pub(crate) trait Rows: Sync {
     fn row(&self, index: usize) -> Self::Row;
     /// A cell; `None` is a null.
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]>;
+    /// The texts of a column that follows from the plan.
+    fn texts(&self, column: usize) -> Option<&Arc<Texts>>;
+    /// Which of them a row has.
+    fn code(&self, row: Self::Row, column: usize) -> u32;
 }
 
 /// Where the bytes of a table go.
@@ -30,13 +37,15 @@ pub(crate) type Bytes = Box<dyn Write + Send>;
 pub(crate) enum Block {
     Text(Vec<u8>),
     Batch(RecordBatch),
+    Columns(parquet::Columns),
 }
 
 /// How rows look in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
     Text { columns: usize, delimiter: u8 },
-    Typed(SchemaRef),
+    Arrow(SchemaRef),
+    Parquet(SchemaRef),
 }
 
 impl Renderer {
@@ -44,7 +53,8 @@ impl Renderer {
     pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
         match format {
             Format::Csv(_) => Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target) },
-            Format::Parquet | Format::Arrow => Renderer::Typed(arrow::schema(columns)),
+            Format::Parquet => Renderer::Parquet(arrow::schema(columns)),
+            Format::Arrow => Renderer::Arrow(arrow::schema(columns)),
         }
     }
 
@@ -52,13 +62,13 @@ impl Renderer {
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
             Renderer::Text { columns, delimiter } => text::escape(text, *delimiter, *columns == 1, out),
-            Renderer::Typed(_) => out.extend_from_slice(text),
+            Renderer::Arrow(_) | Renderer::Parquet(_) => out.extend_from_slice(text),
         }
     }
 
     /// Whether a missing value has a form of its own.
     pub(crate) fn has_null(&self) -> bool {
-        matches!(self, Renderer::Typed(_))
+        !matches!(self, Renderer::Text { .. })
     }
 
     pub(crate) fn render<R: Rows>(&self, rows: &R) -> Result<Block> {
@@ -66,7 +76,8 @@ impl Renderer {
             Renderer::Text { columns, delimiter } => {
                 Ok(Block::Text(text::render(rows, *columns, *delimiter)))
             }
-            Renderer::Typed(schema) => arrow::render(rows, schema).map(Block::Batch),
+            Renderer::Arrow(schema) => arrow::batch(rows, schema).map(Block::Batch),
+            Renderer::Parquet(schema) => arrow::columns(rows, schema, true).map(Block::Columns),
         }
     }
 }
@@ -74,7 +85,8 @@ impl Renderer {
 /// An open file of some format.
 pub(crate) enum Sink {
     Text(text::TextSink),
-    Typed(arrow::ArrowSink),
+    Arrow(Box<arrow::ArrowSink>),
+    Parquet(Box<parquet::ParquetSink>),
 }
 
 impl Sink {
@@ -98,8 +110,11 @@ impl Sink {
                 header.push(b'\n');
                 text::TextSink::create(file, target, compression, &header).map(Sink::Text)
             }
-            (Renderer::Typed(schema), _) => {
-                arrow::ArrowSink::create(file, target, format == Format::Parquet, schema).map(Sink::Typed)
+            (Renderer::Arrow(schema), _) => {
+                arrow::ArrowSink::create(file, target, schema).map(|sink| Sink::Arrow(Box::new(sink)))
+            }
+            (Renderer::Parquet(schema), _) => {
+                parquet::ParquetSink::create(file, target, schema).map(|sink| Sink::Parquet(Box::new(sink)))
             }
             _ => unreachable!("a renderer is made for its format"),
         }
@@ -108,7 +123,8 @@ impl Sink {
     pub(crate) fn write(&mut self, block: Block) -> Result<()> {
         match (self, block) {
             (Sink::Text(sink), Block::Text(bytes)) => sink.write(&bytes),
-            (Sink::Typed(sink), Block::Batch(batch)) => sink.write(&batch),
+            (Sink::Arrow(sink), Block::Batch(batch)) => sink.write(&batch),
+            (Sink::Parquet(sink), Block::Columns(columns)) => sink.write(columns),
             _ => unreachable!("blocks are rendered for their sink"),
         }
     }
@@ -117,7 +133,8 @@ impl Sink {
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Sink::Text(sink) => sink.finish(),
-            Sink::Typed(sink) => sink.finish(),
+            Sink::Arrow(sink) => sink.finish(),
+            Sink::Parquet(sink) => sink.finish(),
         }
     }
 }
@@ -126,7 +143,7 @@ impl Renderer {
     fn delimiter(&self) -> u8 {
         match self {
             Renderer::Text { delimiter, .. } => *delimiter,
-            Renderer::Typed(_) => b',',
+            Renderer::Arrow(_) | Renderer::Parquet(_) => b',',
         }
     }
 }

@@ -7,14 +7,18 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 
-use super::work::Records;
+use super::work::{CodedCells, Records};
 use super::{Batches, Column, Format, Part, unreadable};
+use crate::cells::NO_TEXT;
 
 /// Records per batch when a row group is read.
 const BATCH: usize = 1 << 15;
@@ -71,7 +75,7 @@ pub(super) fn open(part: &Part) -> Result<(Typed, Vec<Column>)> {
         let metadata =
             ArrowReaderMetadata::load(&file(part)?, Default::default()).map_err(|e| damaged(part, e))?;
         let schema = metadata.schema().clone();
-        (Typed::Parquet(metadata), schema)
+        (Typed::Parquet(with_dictionaries(metadata)), schema)
     } else {
         let reader =
             arrow_ipc::reader::FileReader::try_new(file(part)?, None).map_err(|e| damaged(part, e))?;
@@ -109,8 +113,19 @@ fn batch_at<R: Read + Seek>(part: &Part, from: R, section: usize, kept: &[usize]
 /// Text columns of a batch.
 #[derive(Debug)]
 pub(super) struct ArrowBatch {
-    columns: Vec<StringArray>,
+    columns: Vec<TextColumn>,
     records: usize,
+}
+
+/// A column as text.
+#[derive(Debug)]
+enum TextColumn {
+    Plain(StringArray),
+    /// Each text once, and for each record the number of its text.
+    Coded {
+        codes: Vec<u32>,
+        texts: StringArray,
+    },
 }
 
 impl Records for ArrowBatch {
@@ -120,8 +135,20 @@ impl Records for ArrowBatch {
 
     #[inline]
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]> {
-        let column = &self.columns[slot];
-        column.is_valid(record).then(|| column.value(record).as_bytes())
+        match &self.columns[slot] {
+            TextColumn::Plain(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
+            TextColumn::Coded { codes, texts } => match codes[record] {
+                NO_TEXT => None,
+                code => Some(texts.value(code as usize).as_bytes()),
+            },
+        }
+    }
+
+    fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
+        match &self.columns[slot] {
+            TextColumn::Plain(_) => None,
+            TextColumn::Coded { codes, texts } => Some(CodedCells { codes, texts }),
+        }
     }
 }
 
@@ -161,14 +188,14 @@ pub(super) fn section<'a>(
     Ok(batches.map(move |batch| {
         let batch = batch?;
         let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
-        let columns: Result<Vec<StringArray>> =
+        let columns: Result<Vec<TextColumn>> =
             positions.iter().map(|p| column(&owned, &batch, slot(p))).collect();
         Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
     }))
 }
 
 /// A column as text.
-fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArray> {
+fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColumn> {
     let array: &ArrayRef = batch.column(position);
     let name = batch.schema().field(position).name().clone();
     let unsupported = || {
@@ -179,5 +206,32 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<StringArr
         ))
         .help("incrowd reads text, numbers, booleans, dates and times; leave the column out or convert it")
     };
-    text::text(array).ok_or_else(unsupported)
+    let Some(dictionary) = array.as_any_dictionary_opt().filter(|dictionary| !dictionary.values().is_empty())
+    else {
+        return text::text(array).map(TextColumn::Plain).ok_or_else(unsupported);
+    };
+    let texts = text::text(dictionary.values()).ok_or_else(unsupported)?;
+    let place = |(record, place): (usize, usize)| {
+        let there = dictionary.keys().is_valid(record) && texts.is_valid(place);
+        if there { place as u32 } else { NO_TEXT }
+    };
+    let codes = dictionary.normalized_keys().into_iter().enumerate().map(place).collect();
+    Ok(TextColumn::Coded { codes, texts })
+}
+
+/// The way to read a file in which texts that it keeps once also come once.
+fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
+    let groups = metadata.metadata().row_groups();
+    let flat = metadata.parquet_schema().num_columns() == metadata.schema().fields().len();
+    let once = |column: usize| groups.iter().all(|g| g.column(column).dictionary_page_offset().is_some());
+    let fields = metadata.schema().fields().iter().enumerate().map(|(column, field)| {
+        if *field.data_type() != DataType::Utf8 || !flat || !once(column) {
+            return field.clone();
+        }
+        let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        Arc::new(field.as_ref().clone().with_data_type(coded))
+    });
+    let schema = Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or(metadata)
 }

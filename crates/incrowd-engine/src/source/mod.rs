@@ -15,7 +15,7 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
 pub use batches::Batches;
-pub(crate) use work::{Place, Records, Trouble, Worker};
+pub(crate) use work::{CodedCells, Place, Records, Trouble, Worker};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use arrow_array::StringArray;
 use incrowd_core::{Error, Progress, Result};
 
 use super::chunks::{Chunk, Chunks};
@@ -16,6 +17,19 @@ pub(crate) trait Records: Sync {
     fn len(&self) -> usize;
     /// The text of a cell; `None` is a null.
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]>;
+    /// The cells of a slot as numbers of texts, if that is how they came.
+    fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
+        let _ = slot;
+        None
+    }
+}
+
+/// Cells as numbers of texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodedCells<'a> {
+    /// For each record the number of its text, or [`NO_TEXT`] for a null.
+    pub(crate) codes: &'a [u32],
+    pub(crate) texts: &'a StringArray,
 }
 
 /// Something wrong with a record.

@@ -1,0 +1,158 @@
+//! Parquet files: records are gathered into row groups, and all columns of a row group are encoded at once, on all threads.
+
+mod coded;
+mod hybrid;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{Field, SchemaRef};
+use incrowd_core::Result;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnDescPtr;
+use rayon::prelude::*;
+
+use super::Bytes;
+use super::arrow::failed;
+use crate::cells::Texts;
+
+/// Records per row group, about.
+const ROW_GROUP: usize = 1 << 20;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Records of a column as numbers of texts.
+pub(crate) struct Codes {
+    pub(crate) codes: Vec<u32>,
+    pub(crate) texts: Arc<Texts>,
+}
+
+/// Some records of all columns.
+pub(crate) struct Columns {
+    pub(crate) records: usize,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// Some records of a column.
+pub(crate) enum Column {
+    Coded(Codes),
+    Values(ArrayRef),
+}
+
+/// What waits of a column.
+#[derive(Default)]
+struct Waiting {
+    coded: Vec<Codes>,
+    values: Vec<ArrayRef>,
+}
+
+/// A column of a row group, ready to be written.
+enum Chunk {
+    Coded(bytes::Bytes, Box<ColumnCloseResult>),
+    Values(ArrowColumnChunk),
+}
+
+/// A Parquet file under way.
+pub(crate) struct ParquetSink {
+    writer: SerializedFileWriter<Bytes>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    compression: Compression,
+    waiting: Vec<Waiting>,
+    records: usize,
+    row_groups: usize,
+    target: PathBuf,
+}
+
+impl ParquetSink {
+    pub(super) fn create(file: Bytes, target: PathBuf, schema: &SchemaRef) -> Result<ParquetSink> {
+        let start = || {
+            let compression = Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?);
+            // Records stand in no order: indexes of pages would find nothing.
+            let properties = WriterProperties::builder()
+                .set_compression(compression)
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true);
+            let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties.build()))?;
+            let (writer, factory) = writer.into_serialized_writer()?;
+            Ok((writer, factory, compression))
+        };
+        let (writer, factory, compression) = start().map_err(|e: ParquetError| failed(&target, e))?;
+        let waiting = schema.fields().iter().map(|_| Waiting::default()).collect();
+        let schema = schema.clone();
+        Ok(ParquetSink { writer, factory, schema, compression, waiting, records: 0, row_groups: 0, target })
+    }
+
+    pub(super) fn write(&mut self, block: Columns) -> Result<()> {
+        for (waiting, column) in self.waiting.iter_mut().zip(block.columns) {
+            match column {
+                Column::Coded(codes) => waiting.coded.push(codes),
+                Column::Values(array) => waiting.values.push(array),
+            }
+        }
+        self.records += block.records;
+        if self.records >= ROW_GROUP { self.flush() } else { Ok(()) }
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        if self.records > 0 {
+            self.flush()?;
+        }
+        self.writer.close().map(drop).map_err(|e| failed(&self.target, e))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.row_group().map_err(|e| failed(&self.target, e))
+    }
+
+    fn row_group(&mut self) -> Result<(), ParquetError> {
+        let writers = self.factory.create_column_writers(self.row_groups)?;
+        let columns = self.writer.schema_descr().columns().to_vec();
+        let waiting: Vec<Waiting> = self.waiting.iter_mut().map(std::mem::take).collect();
+        let each = waiting.into_par_iter().zip(writers).zip(columns).zip(self.schema.fields().to_vec());
+        let chunks = each.map(|(((waiting, writer), column), field)| {
+            waiting.encode(writer, &column, &field, self.compression)
+        });
+        let chunks: Vec<Result<Chunk, ParquetError>> = chunks.collect();
+        let mut group = self.writer.next_row_group()?;
+        for chunk in chunks {
+            match chunk? {
+                Chunk::Coded(bytes, close) => group.append_column(&bytes, *close)?,
+                Chunk::Values(chunk) => chunk.append_to_row_group(&mut group)?,
+            }
+        }
+        group.close()?;
+        self.records = 0;
+        self.row_groups += 1;
+        Ok(())
+    }
+}
+
+impl Waiting {
+    fn encode(
+        self,
+        mut writer: ArrowColumnWriter,
+        column: &ColumnDescPtr,
+        field: &Field,
+        compression: Compression,
+    ) -> Result<Chunk, ParquetError> {
+        if !self.coded.is_empty() {
+            let (bytes, close) = coded::encode(&self.coded, column, compression)?;
+            return Ok(Chunk::Coded(bytes, Box::new(close)));
+        }
+        for array in &self.values {
+            for leaf in compute_leaves(field, array)? {
+                writer.write(&leaf)?;
+            }
+        }
+        writer.close().map(Chunk::Values)
+    }
+}
