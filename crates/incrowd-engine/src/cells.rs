@@ -43,13 +43,10 @@ impl Texts {
     /// Which text a reader sees: texts that read the same are one, and a null is none. Two numbers for one text would tell
     /// apart what looks alike.
     pub(crate) fn as_read(&self, index: u32) -> u32 {
-        if self.null == Some(index) {
-            return NO_TEXT;
-        }
         let first = self.first.get_or_init(|| {
             let mut places: HashMap<&[u8], u32> = HashMap::with_capacity(self.len());
-            let text = |i| self.get(i).unwrap_or_default();
-            (0..self.len() as u32).map(|i| *places.entry(text(i)).or_insert(i)).collect()
+            let first = |i| self.get(i).map_or(NO_TEXT, |text| *places.entry(text).or_insert(i));
+            (0..self.len() as u32).map(first).collect()
         });
         first[index as usize]
     }
