@@ -179,3 +179,17 @@ pub(crate) fn ranks(plan: &Plan<'_>) -> Vec<u32> {
     }
     ranks
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_read_the_same_are_one_and_a_null_is_none() {
+        let renderer = Renderer::Text { columns: 2, delimiter: b',' };
+        let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter(), &renderer);
+        texts.null = Some(1);
+        let read: Vec<u32> = (0..5).map(|i| texts.as_read(i)).collect();
+        assert_eq!(read, [0, NO_TEXT, 2, 0, 4]);
+    }
+}
