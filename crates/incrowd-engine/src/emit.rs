@@ -6,35 +6,39 @@ use std::sync::{Arc, mpsc};
 use incrowd_core::{GroupId, Plan, Progress, Result};
 use rayon::prelude::*;
 
-use crate::cells::{Cells, Texts, published, ranks};
+use crate::cells::{Cells, NO_TEXT, Texts, published, ranks};
 use crate::lines::Lines;
 use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
 use crate::sink::{Block, Renderer, Rows, Sink};
-use crate::{Order, Output};
+use crate::{Content, Order, Output};
 
 /// Blocks that are rendered at once.
 const WINDOW: usize = 32;
 
+/// Records as numbers: of each its group, then the codes of its sensitive values. The group's cells are all that must be
+/// looked for elsewhere.
 struct Bucket<'a> {
     cells: &'a Cells<'a>,
-    rows: Vec<u32>,
+    looks: Vec<u32>,
+    width: usize,
 }
 
 impl Rows for Bucket<'_> {
     type Row = (u32, GroupId);
 
     fn len(&self) -> usize {
-        self.rows.len()
+        self.looks.len() / self.width
     }
 
     #[inline]
     fn row(&self, index: usize) -> Self::Row {
-        self.cells.row(self.rows[index])
+        let at = index * self.width;
+        (at as u32 + 1, GroupId(self.looks[at]))
     }
 
     #[inline]
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
-        self.cells.cell(row, column)
+        self.cells.columns[column].1.get(self.code(row, column))
     }
 
     fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
@@ -42,8 +46,12 @@ impl Rows for Bucket<'_> {
     }
 
     #[inline]
-    fn code(&self, row: Self::Row, column: usize) -> u32 {
-        self.cells.code(row, column)
+    fn code(&self, (at, group): Self::Row, column: usize) -> u32 {
+        match self.cells.columns[column].0 {
+            Content::Quasi(q) => self.cells.plan.cells(group)[q],
+            Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
+            Content::Carried => NO_TEXT,
+        }
     }
 }
 
@@ -64,9 +72,13 @@ pub(crate) fn emit(
             write_all(plan, output.order, lines.width(), &look, &render, sink, progress)
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
-            let render = |rows: Vec<u32>| renderer.render(&Bucket { cells: &cells, rows });
-            let look = |row: usize, out: &mut Vec<u32>| out.push(row as u32);
-            write_all(plan, output.order, 1, &look, &render, sink, progress)
+            let width = 1 + plan.dataset().sensitive().len();
+            let render = |looks: Vec<u32>| renderer.render(&Bucket { cells: &cells, looks, width });
+            let look = |row: usize, out: &mut Vec<u32>| {
+                out.push(cells.row(row as u32).1.0);
+                out.extend_from_slice(plan.dataset().sensitive_codes(row));
+            };
+            write_all(plan, output.order, width, &look, &render, sink, progress)
         }
     }
 }
