@@ -1,11 +1,12 @@
 //! The engine for one machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
+use crate::Note;
 use crate::fold::{RowIndex, fold};
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
@@ -153,6 +154,14 @@ impl Engine for Embedded {
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {
         self.store.publish(manifest)
+    }
+
+    fn journal(&self) -> Option<&Path> {
+        self.store.journal()
+    }
+
+    fn note(&mut self, note: Note) -> Result<()> {
+        self.store.note(note)
     }
 
     fn discard(&mut self) {

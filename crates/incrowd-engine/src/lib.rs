@@ -30,9 +30,11 @@ mod withheld_draw;
 pub use copy::copy;
 pub use embedded::Embedded;
 pub use join::{External, Gathered, Identity, People, Strangers};
-pub use pending::{Pending, abandon_all, partial_path};
+pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use source::{Batches, Compression, FORMATS, Format, FormatCard, Options, Source, digest};
 pub use store::{FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
+
+use std::path::Path;
 
 use incrowd_core::{Folded, Plan, Progress, Result};
 
@@ -141,6 +143,18 @@ pub trait Engine {
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
+
+    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. `None`
+    /// if a release appears by one act.
+    fn journal(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Adds a line to a file when the release is in place: if one happens, so does the other. Without a journal it is added at
+    /// once.
+    fn note(&mut self, note: Note) -> Result<()> {
+        note.add()
+    }
 
     /// Gives up what was staged. Nothing of it is left.
     fn discard(&mut self);

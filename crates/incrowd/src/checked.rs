@@ -268,7 +268,8 @@ impl CheckedJob {
         }
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
-        Ok((tables, Places { tables: paths, manifest, keys }))
+        let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
+        Ok((tables, Places { tables: paths, manifest, keys, private }))
     }
 }
 

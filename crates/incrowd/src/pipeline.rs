@@ -67,10 +67,10 @@ pub struct Released {
 ///
 /// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
-    crate::report::targets(job)?;
+    let pages = crate::report::targets(job)?;
     let mut engine = Embedded::new(open_input(&job.input)?, FileStore::default());
     let report = anonymize_with(&mut engine, job, progress)?;
-    crate::report::write_pages(job, progress)
+    crate::report::write_pages(job, &pages, progress)
         .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;
     Ok(report)
 }
@@ -100,11 +100,11 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let material = job.publication.gather(engine, &keys, job, progress)?;
     let mut made = make(material, job, progress)?;
     let release = Release::stage(&mut made, engine, progress)?;
-    let release = release.verify(&made, job, progress)?;
+    let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
     let manifest = manifest(job, &made, &release.state, &tables);
     if let Some(withholding) = &made.withholding {
-        withholding.note(&keys, &manifest.digest)?;
+        release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;
     }
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);

@@ -7,7 +7,7 @@ use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
     Schema, SensitiveSpec,
 };
-use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
+use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
 
 use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
 
@@ -40,6 +40,9 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
 pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
+    }
+    for path in &table.paths {
+        recover_beside(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };
     if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {

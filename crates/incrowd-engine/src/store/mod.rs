@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::Result;
 
+use crate::pending::Note;
 use crate::source::{Format, Source};
 
 pub use files::{FileStore, delimiter_of};
@@ -24,6 +25,8 @@ pub struct Places {
     pub manifest: PathBuf,
     /// The keys of a job that name the tables, so that errors can point at them; may be empty.
     pub keys: Vec<&'static str>,
+    /// The positions of tables that are for the owner's eyes only; may be empty.
+    pub private: Vec<usize>,
 }
 
 /// A table about to be staged.
@@ -56,6 +59,18 @@ pub trait Store: Debug {
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
+
+    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. A
+    /// store whose releases appear by one act has no such file.
+    fn journal(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Adds a line to a file when the release is in place: if one happens, so does the other. A store without a journal adds it
+    /// at once.
+    fn note(&mut self, note: Note) -> Result<()> {
+        note.add()
+    }
 
     /// Gives up what was staged. Nothing of it is left.
     fn discard(&mut self);

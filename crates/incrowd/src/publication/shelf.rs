@@ -1,9 +1,9 @@
 //! Where the tables of a release can be read: under way, before anybody else can see them, or published.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, ReadBack, Source, digest, partial_path};
+use incrowd_engine::{Engine, ReadBack, Source};
 
 use crate::job::Table;
 use crate::manifest::{FileEntry, Manifest};
@@ -84,7 +84,7 @@ impl PublishedShelf<'_> {
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        open_beside(&place(path, entry))
+        open_beside(&path.with_file_name(&entry.name))
     }
 }
 
@@ -100,13 +100,4 @@ impl Shelf for PublishedShelf<'_> {
     fn columns(&self, content: &str) -> Result<Vec<String>> {
         Ok(self.open(content)?.columns().to_vec())
     }
-}
-
-/// Where a file of the release at `release` is: beside it, or still in its partial file if the run that made both was killed
-/// between the renames.
-fn place(release: &Path, entry: &FileEntry) -> PathBuf {
-    let path = release.with_file_name(&entry.name);
-    let is = |path: &Path| digest(path).is_ok_and(|own| own == entry.digest);
-    let partial = partial_path(&path);
-    if !is(&path) && is(&partial) { partial } else { path }
 }
