@@ -8,6 +8,7 @@ use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
 use crate::fold::{RowIndex, fold};
+use crate::formula::read_formulas;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
@@ -76,7 +77,7 @@ impl Embedded {
         for (name, content) in &output.columns {
             columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
         }
-        let renderer = Renderer::new(&staging.target, staging.format, &columns);
+        let renderer = Renderer::new(&staging.target, staging.format, &columns).harmless(staging.csv_safe);
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
@@ -149,7 +150,11 @@ impl Engine for Embedded {
     }
 
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.store.open(table)?.read_release(columns, progress)
+        let mut read = self.store.open(table)?.read_release(columns, progress)?;
+        if self.store.is_csv_safe(table) {
+            read_formulas(&mut read.folded);
+        }
+        Ok(read)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {

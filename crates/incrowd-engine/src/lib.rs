@@ -12,6 +12,7 @@ mod copy;
 mod embedded;
 mod emit;
 mod fold;
+mod formula;
 mod intern;
 mod join;
 mod lines;
@@ -29,6 +30,7 @@ mod withheld_draw;
 
 pub use copy::copy;
 pub use embedded::Embedded;
+pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use source::{Batches, Compression, FORMATS, Format, FormatCard, Options, Source, digest};

@@ -1,6 +1,5 @@
 //! A release to be judged, with what its manifest says filled in.
 
-
 use incrowd_core::model::Promise;
 use incrowd_core::{Error, HierarchySpec, Progress, Result};
 use incrowd_engine::recover_beside;

@@ -144,6 +144,16 @@ impl CheckedJob {
         let checked =
             CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
         publication.check(&checked)?;
+        if checked.job.output.as_ref().is_some_and(|output| output.csv_safe) {
+            let mut names = checked.output_columns().into_iter().map(|(name, _)| name);
+            if let Some(name) = names.find(|name| incrowd_engine::is_formula(name.as_bytes())) {
+                return Err(Error::job(format!(
+                    "a spreadsheet would take the name of the column `{name}` for a formula"
+                ))
+                .help("rename or drop it, or leave csv_safe out")
+                .at("output.csv_safe"));
+            }
+        }
         Ok(checked)
     }
 
@@ -256,6 +266,7 @@ impl CheckedJob {
         let tables = self.publication.tables(self, &output.path)?;
         let manifest = output.manifest.clone().unwrap_or_else(|| manifest::default_path(&output.path));
         let mut claim = Claim::of_job(&self.job);
+        output.sign.iter().for_each(|key| claim.reads(key));
         for table in &tables {
             claim.writes(&table.path, table.what, table.key)?;
         }
@@ -269,7 +280,7 @@ impl CheckedJob {
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
         let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
-        Ok((tables, Places { tables: paths, manifest, keys, private }))
+        Ok((tables, Places { tables: paths, manifest, keys, private, csv_safe: output.csv_safe }))
     }
 }
 

@@ -52,6 +52,7 @@ impl Claim {
         let beside = judging.release.paths.iter().map(|path| crate::manifest::default_path(path));
         claim.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
         claim.reads.extend(judging.values.clone());
+        claim.reads.extend(judging.check.clone());
         claim.read_columns(&judging.columns);
         judging.original.iter().for_each(|original| claim.read_input(original));
         claim.read_others(judging.population.iter().flat_map(|population| &population.paths));

@@ -14,7 +14,7 @@ use crate::checked::CheckedJob;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{RecordsEntry, file_name, parameters};
+use crate::manifest::{RecordsEntry, SigningKey, file_name, parameters};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
 use crate::reading::open_input;
@@ -79,6 +79,8 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Released> {
     let mut job = job.clone();
     job.output.get_or_insert_with(|| Output { path: PathBuf::from("release.arrow"), ..Output::default() });
+    // Formulas are a matter of text.
+    job.output.iter_mut().for_each(|output| output.csv_safe = false);
     let store = MemoryStore::new();
     let mut engine = Embedded::new(open_input(&job.input)?, store.clone());
     let report = anonymize_with(&mut engine, &job, progress)?;
@@ -96,13 +98,16 @@ pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progres
 fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -> Result<Report> {
     let (tables, places) = job.places()?;
     engine.begin(&places)?;
+    let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
+    let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
     let keys = FileKeys::new(job.job.suppression.as_ref());
     let material = job.publication.gather(engine, &keys, job, progress)?;
     let mut made = make(material, job, progress)?;
     let release = Release::stage(&mut made, engine, progress)?;
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
-    let manifest = manifest(job, &made, &release.state, &tables);
+    let mut manifest = manifest(job, &made, &release.state, &tables);
+    manifest.seal(signing.as_ref())?;
     if let Some(withholding) = &made.withholding {
         release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;
     }
@@ -173,6 +178,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
             .collect(),
         suppression,
         test: test.then(|| "made with a stated seed: whoever has it can tell what was withheld".to_owned()),
+        ..Manifest::default()
     };
     manifest.records.dropped_missing = Some(dropped_missing);
     // The size of the table would tell how many records were withheld.

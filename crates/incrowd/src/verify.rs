@@ -10,7 +10,7 @@ use crate::checked::{about_outliers, need_population};
 use crate::from_original::FromOriginal;
 use crate::job::RoleName;
 use crate::judging::Judging;
-use crate::manifest::ModelEntry;
+use crate::manifest::{Manifest, ModelEntry, SigningKey};
 use crate::publication::{Asked, References};
 
 /// What was found out about a published table.
@@ -32,6 +32,12 @@ pub struct Checked {
     pub digest: String,
     /// Whether the manifest beside it has the same digests of all files; `None` without a manifest.
     pub digest_matches: Option<bool>,
+    /// Whether the manifest says what it said when it was made; `None` without a manifest, or if it does not state its digest.
+    pub manifest_as_made: Option<bool>,
+    /// Whether there is a manifest that does not state its digest, so that changes to it do not show.
+    pub manifest_unsealed: bool,
+    /// Whether the manifest is signed with the key that was given; `None` if none was.
+    pub signed: Option<bool>,
     /// Identifiers the job names that are nevertheless columns of the table.
     pub identifiers: Vec<String>,
     /// What was found out beside the table the release was made from, if that was asked.
@@ -57,6 +63,8 @@ impl Checked {
             && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
             && self.failures.is_empty()
             && self.digest_matches != Some(false)
+            && self.manifest_as_made != Some(false)
+            && self.signed != Some(false)
             && self.identifiers.is_empty()
             && self.from_original.as_ref().is_none_or(FromOriginal::holds)
     }
@@ -76,8 +84,12 @@ impl Checked {
             "models": ModelEntry::all(&self.verification),
             "digest": self.digest,
             "digest_matches": self.digest_matches,
+            "manifest_as_made": self.manifest_as_made,
             "published_identifiers": self.identifiers,
         });
+        if let Some(signed) = self.signed {
+            answer["signed"] = json!(signed);
+        }
         if let Some(verification) = &self.on_values {
             let (groups, models) = (verification.groups, ModelEntry::all(verification));
             answer["sensitive_groups"] =
@@ -97,6 +109,10 @@ impl Checked {
 /// Judges a release against the promises that are stated, or those of its manifest.
 pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
+    let manifest = case.manifest.as_ref();
+    let manifest_as_made = manifest.and_then(Manifest::is_as_made);
+    let key = judging.check.as_deref().map(SigningKey::read).transpose()?;
+    let signed = key.map(|key| manifest.is_some_and(|manifest| manifest.is_signed(&key)));
     case.reading.need_quasi()?;
     let promises = case.promises()?;
     let outliers = about_outliers(&promises);
@@ -146,6 +162,9 @@ pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
         files,
         digest,
         digest_matches,
+        manifest_as_made,
+        manifest_unsealed: case.manifest.is_some() && manifest_as_made.is_none(),
+        signed,
         identifiers,
         from_original,
     })

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use incrowd::{AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity, Result};
+use incrowd::{
+    AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity, Result,
+};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;

@@ -10,7 +10,8 @@ use crate::print::{OutputMode, groups, number, print_blocks, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    let (mut judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    judging.check = args.check.clone();
     let checked = incrowd::verify(&judging, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         mode.note(&format!(
@@ -21,6 +22,9 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
     }
     for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
         mode.note(warning);
+    }
+    if checked.manifest_unsealed {
+        mode.note("the manifest does not state its own digest: whether it was changed cannot be told");
     }
     if mode.json {
         mode.print_json(&checked.to_json());
@@ -115,6 +119,16 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         Some(false) => {
             say!("digest   DIFFERS from the manifest: the table was changed after it was released")
         }
+        None => {}
+    }
+    if checked.manifest_as_made == Some(false) {
+        say!(
+            "manifest DIFFERS from its own digest: it was changed after it was made, and so may be what it promises"
+        );
+    }
+    match checked.signed {
+        Some(true) => say!("signed   by the key, and so are the digests of the release"),
+        Some(false) => say!("signed   FAILS   the manifest is not signed by this key as it is now"),
         None => {}
     }
     if let Some(found) = records {

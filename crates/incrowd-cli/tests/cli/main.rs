@@ -31,6 +31,8 @@ mod skewed;
 mod verify;
 
 #[cfg(unix)]
+mod faults;
+#[cfg(unix)]
 mod interrupted;
 #[cfg(unix)]
 mod killed;

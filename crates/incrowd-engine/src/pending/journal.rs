@@ -130,6 +130,9 @@ impl Journal {
             })
         });
         let moves: Vec<Move> = moves.collect::<Result<_>>()?;
+        let note =
+            |note: &Note| std::path::absolute(&note.path).map(|path| Note { path, line: note.line.clone() });
+        let notes = notes.iter().map(note).collect::<Result<Vec<Note>>>()?;
         let path = std::path::absolute(path)?;
         let mut pointers = Vec::new();
         let mut elsewhere: Vec<&Path> = vec![directory(&path)];
@@ -143,8 +146,7 @@ impl Journal {
         let mut held = Vec::new();
         let written = file.and_then(|file| {
             file.try_lock().ok();
-            let journal =
-                Journal { path: path.clone(), file, moves, notes: notes.to_vec(), pointers, state: State::Forward };
+            let journal = Journal { path: path.clone(), file, moves, notes, pointers, state: State::Forward };
             for pointer in &journal.pointers {
                 let file = disk::create_new(pointer, true)?;
                 file.try_lock().ok();
@@ -398,7 +400,9 @@ fn coded(path: &Path) -> String {
     let mut word = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/' | b':' => word.push(byte.into()),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/' | b':' => {
+                word.push(byte.into())
+            }
             _ => word += &format!("%{byte:02x}"),
         }
     }
@@ -457,11 +461,9 @@ mod tests {
             }
             _ => panic!("{marks}"),
         };
-        assert_eq!([state(""), state("un"), state("\nun\nundo\n"), state("\nundo\n\ndone\n")], [
-            State::Forward,
-            State::Forward,
-            State::Undo,
-            State::Done
-        ]);
+        assert_eq!(
+            [state(""), state("un"), state("\nun\nundo\n"), state("\nundo\n\ndone\n")],
+            [State::Forward, State::Forward, State::Undo, State::Done]
+        );
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn has_rival(own: &Path, beginning: &str) -> bool {
         let name = other.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         // After the file's name come sixteen digits and the ending.
         let same = name.strip_prefix(beginning).is_some_and(|rest| rest.len() == 16 + 1 + PARTIAL.len());
-        same && other != own
+        same && other.file_name() != own.file_name()
             && matches!(open_ours(other), Ok(Some(file)) if matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     })
 }

@@ -15,8 +15,8 @@ use std::time::Duration;
 use incrowd_core::{Error, Result};
 
 pub use disk::Writer;
-pub use journal::Note;
 use journal::Journal;
+pub use journal::Note;
 pub use leftovers::{recover, recover_beside};
 pub use target::Target;
 use target::{directory, is_ours};

@@ -23,7 +23,8 @@ const MOST_LINKS: usize = 40;
 impl Target {
     /// Decides where a file will be, or says why it cannot be there.
     pub fn decide(shown: &Path) -> Result<Target> {
-        let refused = |what: &str, help: &str| Err(Error::job(format!("`{}` {what}", shown.display())).help(help));
+        let refused =
+            |what: &str, help: &str| Err(Error::job(format!("`{}` {what}", shown.display())).help(help));
         let mut path = shown.to_owned();
         // Of a link into `/proc` the system knows more than its text says.
         if let Some(kind) = std::fs::metadata(shown).ok().and_then(|found| strange(&found)) {
@@ -35,7 +36,9 @@ impl Target {
             }
             let found = match std::fs::symlink_metadata(&path) {
                 Ok(found) => found,
-                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Target { path, shown: shown.to_owned() }),
+                Err(e) if e.kind() == ErrorKind::NotFound => {
+                    return Ok(Target { path, shown: shown.to_owned() });
+                }
                 Err(e) => return Err(unwritable(shown, &e)),
             };
             let directory = directory(&path);
@@ -119,7 +122,10 @@ mod owners {
     pub(super) fn is_trusted(found: &Metadata, directory: &Path) -> bool {
         let Ok(around) = std::fs::metadata(directory) else { return false };
         let alone = around.mode() & OTHERS_WRITE == 0;
-        is_ours(found) || found.uid() == 0 || alone || around.mode() & STICKY != 0 && found.uid() == around.uid()
+        is_ours(found)
+            || found.uid() == 0
+            || alone
+            || around.mode() & STICKY != 0 && found.uid() == around.uid()
     }
 }
 

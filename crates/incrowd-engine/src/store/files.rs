@@ -19,6 +19,7 @@ pub struct FileStore {
     /// Where it will be said what belongs where.
     journal: PathBuf,
     spill: PathBuf,
+    csv_safe: Vec<bool>,
 }
 
 impl FileStore {
@@ -49,6 +50,12 @@ impl Store for FileStore {
         }
         self.pending.push(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?);
         self.journal = self.pending[0].journal();
+        let is_safe = |(i, table): (usize, &PathBuf)| {
+            places.csv_safe
+                && !places.private.contains(&i)
+                && matches!(Format::of_path(table), Ok(Format::Csv(_)))
+        };
+        self.csv_safe = places.tables.iter().enumerate().map(is_safe).collect();
         let first = places.tables.first().unwrap_or(&places.manifest);
         let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
         self.spill = directory.unwrap_or(Path::new(".")).to_owned();
@@ -58,7 +65,8 @@ impl Store for FileStore {
     fn stage(&mut self, table: usize) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
-        Ok(Staging { writer: Box::new(pending.writer()?), format: Format::of_path(&target)?, target })
+        let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);
+        Ok(Staging { writer, format, target, csv_safe: self.is_csv_safe(table) })
     }
 
     fn open(&self, table: usize) -> Result<Source> {
@@ -73,7 +81,11 @@ impl Store for FileStore {
             return Err(Error::bug("a release was published for which no place was claimed"));
         };
         last.writer()?.write_all(manifest).map_err(|e| write_failed(last.target(), &e))?;
-        Pending::publish_all(std::mem::take(&mut self.pending), &std::mem::take(&mut self.notes), &self.journal)
+        Pending::publish_all(
+            std::mem::take(&mut self.pending),
+            &std::mem::take(&mut self.notes),
+            &self.journal,
+        )
     }
 
     fn journal(&self) -> Option<&Path> {
@@ -88,6 +100,10 @@ impl Store for FileStore {
     fn discard(&mut self) {
         self.pending.clear();
         self.notes.clear();
+    }
+
+    fn is_csv_safe(&self, table: usize) -> bool {
+        self.csv_safe.get(table).is_some_and(|safe| *safe)
     }
 
     fn spill(&self) -> &Path {

@@ -27,6 +27,8 @@ pub struct Places {
     pub keys: Vec<&'static str>,
     /// The positions of tables that are for the owner's eyes only; may be empty.
     pub private: Vec<usize>,
+    /// Whether cells of public text files are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
 }
 
 /// A table about to be staged.
@@ -37,6 +39,8 @@ pub struct Staging {
     pub format: Format,
     /// What it will be called; its extension tells the delimiter of text.
     pub target: PathBuf,
+    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
 }
 
 impl Debug for Staging {
@@ -74,6 +78,11 @@ pub trait Store: Debug {
 
     /// Gives up what was staged. Nothing of it is left.
     fn discard(&mut self);
+
+    /// Whether the cells of a table are written so that no spreadsheet takes them for formulas.
+    fn is_csv_safe(&self, _table: usize) -> bool {
+        false
+    }
 
     /// Where files without a name may be made while records are brought in order.
     fn spill(&self) -> &Path;

@@ -12,12 +12,12 @@ use super::choose::{Axes, RULE, choose, front};
 use super::page;
 use super::sweep::Plan;
 use super::trial::Done;
+use crate::claim::Claim;
 use crate::job::Job;
 use crate::manifest::file_name;
-use crate::claim::Claim;
 use crate::write_file;
-use incrowd_engine::Target;
 use incrowd_core::audience::Audience;
+use incrowd_engine::Target;
 
 /// What the release of a configuration would be like.
 #[derive(Clone, Debug, PartialEq)]

@@ -312,6 +312,10 @@ pub struct Output {
     pub report: Option<PathBuf>,
     /// The page about the release that is for the data owner only, if one is wanted.
     pub owner_report: Option<PathBuf>,
+    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
+    /// The key the manifest is signed with, if it shall be; made if it is not there.
+    pub sign: Option<PathBuf>,
 }
 
 /// An entry of `[columns]`.

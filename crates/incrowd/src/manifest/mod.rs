@@ -6,6 +6,7 @@
 mod columns;
 mod intervals;
 mod ordered;
+mod seal;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use serde_json::Value as Json;
 pub use columns::{CategoryEntry, ColumnEntry, ExternalEntry, JobEntry};
 pub use intervals::RegularIntervals;
 pub use ordered::{Ordered, Parameter};
+pub(crate) use seal::SigningKey;
 
 use crate::job::ModelJob;
 
@@ -64,6 +66,15 @@ pub struct Manifest {
     /// Why this release is a test and must not be published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+    /// The digest of all else that is said here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_digest: Option<String>,
+    /// The digest signed with a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The digest of what is said here now.
+    #[serde(skip)]
+    pub(crate) content: Option<String>,
 }
 
 fn first_format() -> u32 {
@@ -304,6 +315,7 @@ impl Manifest {
             .help("use a newer version of incrowd"));
         }
         let mut manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
+        manifest.content = seal::digest(bytes);
         if manifest.format == 1 {
             manifest.publication = match (manifest.publication.as_str(), manifest.algorithm.name.as_str()) {
                 ("", "anatomy") => "anatomy".to_owned(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, ReadBack, Source};
+use incrowd_engine::{Engine, Format, ReadBack, Source, read_formulas};
 
 use crate::job::Table;
 use crate::manifest::{FileEntry, Manifest};
@@ -74,6 +74,13 @@ impl PublishedShelf<'_> {
         }
     }
 
+    /// Whether a table was written as text.
+    fn is_text(&self, content: &str) -> bool {
+        let named = self.entry(content).map(|entry| PathBuf::from(&entry.name));
+        let path = named.or_else(|| self.release.paths.first().cloned());
+        path.is_some_and(|path| matches!(Format::of_path(&path), Ok(Format::Csv(_))))
+    }
+
     fn open(&self, content: &str) -> Result<Source> {
         if self.is_first(content) {
             return open_release(self.release, self.manifest.is_some());
@@ -94,7 +101,11 @@ impl Shelf for PublishedShelf<'_> {
     }
 
     fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.open(content)?.read_release(columns, progress)
+        let mut read = self.open(content)?.read_release(columns, progress)?;
+        if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
+            read_formulas(&mut read.folded);
+        }
+        Ok(read)
     }
 
     fn columns(&self, content: &str) -> Result<Vec<String>> {

@@ -35,8 +35,9 @@ pub(crate) fn read(path: &Path) -> Result<Option<Secret>> {
     let mut text = String::new();
     file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
     from_hex(text.trim()).map(|bytes| Some(Secret::new(bytes))).ok_or_else(|| {
-        Error::job(at("is not a key"))
-            .help("name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one")
+        Error::job(at("is not a key")).help(
+            "name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one",
+        )
     })
 }
 
@@ -53,7 +54,8 @@ fn make(path: &Path) -> Result<Secret> {
     let bytes: [u8; 32] = rand::random();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let pending = Pending::create_private(path)?;
-    let failed = |e: std::io::Error| Error::resources(format!("cannot write the key `{}`: {e}", path.display()));
+    let failed =
+        |e: std::io::Error| Error::resources(format!("cannot write the key `{}`: {e}", path.display()));
     pending.writer()?.write_all(format!("{hex}\n").as_bytes()).map_err(failed)?;
     if path.exists() {
         // It is empty.

@@ -104,7 +104,8 @@ impl Ledger {
             json!({ "table": table, "how": how, "release": release, "time": seconds, "again": again });
         let mut done = None;
         // A path that is not text cannot be found again, so the release counts at once.
-        let journal = journal.map(std::path::absolute).and_then(|path| path.ok()?.to_str().map(str::to_owned));
+        let journal =
+            journal.map(std::path::absolute).and_then(|path| path.ok()?.to_str().map(str::to_owned));
         if let Some(journal) = journal {
             let id = format!("{:032x}", rand::random::<u128>());
             (entry["id"], entry["journal"]) = (json!(id), json!(journal));

@@ -4,7 +4,7 @@
 //! a trace of it. The draws follow from a secret key ([`key`]), and what was released before is noted ([`ledger`]).
 
 mod judge;
-mod key;
+pub(crate) mod key;
 mod keys;
 mod ledger;
 mod people;
