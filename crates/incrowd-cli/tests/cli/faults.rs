@@ -360,3 +360,35 @@ fn the_ledger_knows_every_release_and_no_other() {
     println!("{released} released, {not_released} not");
     assert!(released > 3 && not_released > 30, "{released} {not_released}");
 }
+
+/// A key is whole or not there; a run that could not make it does not stop the next one.
+#[test]
+fn a_key_is_made_whole() {
+    let typed = "anonymize people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=3 \
+                 --suppression-key my.key -k 2 -o out.csv --sign signing.key";
+    let room = Room::new();
+    skewed(&room);
+    let before = files(&room);
+    let mut struck_at = 0;
+    for kind in ["fail", "break", "kill"] {
+        for at in 1.. {
+            restore(&room, &before);
+            let done = room.run_with(typed, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
+            if !struck(&done) {
+                break;
+            }
+            struck_at += 1;
+            for key in ["my.key", "signing.key"].map(|key| room.path().join(key)) {
+                let whole = std::fs::read(&key).map_or(65, |key| key.len());
+                assert_eq!(whole, 65, "{done}");
+            }
+            room.does(typed);
+            room.does("verify out.csv --check signing.key");
+        }
+    }
+    println!("{struck_at} faults with new keys");
+    // What an older version left on a full disk.
+    restore(&room, &before);
+    room.write("my.key", "");
+    room.does(typed);
+}

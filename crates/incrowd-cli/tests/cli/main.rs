@@ -27,6 +27,7 @@ mod order;
 mod outliers;
 mod profile;
 mod report;
+mod seals;
 mod skewed;
 mod verify;
 
@@ -36,6 +37,8 @@ mod faults;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod places;
 #[cfg(unix)]
 mod streams;
 mod together;

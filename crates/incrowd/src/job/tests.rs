@@ -315,6 +315,8 @@ const SAME: &[Same] = &[
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
     ("[output] owner_report", "output.owner_report = \"o.html\"", &[("owner-report", "o.html")]),
+    ("[output] csv_safe", "output.csv_safe = true", &[("csv-safe", "true")]),
+    ("[output] sign", "output.sign = \"my.key\"", &[("sign", "my.key")]),
     ("[output] order", "output.order = \"sorted\"", &[("order", "sorted")]),
     ("[columns] role", "columns.sex.role = \"quasi\"\ncolumns.race = \"quasi\"", &[("quasi", "sex,race")]),
     ("[columns] role", "columns.age.role = \"sensitive\"", &[("sensitive", "age")]),
