@@ -183,6 +183,7 @@ pages! {
     optimized_mondrian "docs/optimized-mondrian.md"
     plain_k_anonymity "docs/plain-k-anonymity.md"
     profile "docs/profile.md"
+    publishing "docs/publishing.md"
     report "docs/report.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"

@@ -54,8 +54,7 @@ fn make(path: &Path) -> Result<Secret> {
     let bytes: [u8; 32] = rand::random();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let pending = Pending::create_private(path)?;
-    let failed =
-        |e: std::io::Error| Error::resources(format!("cannot write the key `{}`: {e}", path.display()));
+    let failed = |e: std::io::Error| incrowd_engine::write_failed(path, &e);
     pending.writer()?.write_all(format!("{hex}\n").as_bytes()).map_err(failed)?;
     if path.exists() {
         // It is empty.
