@@ -171,7 +171,11 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         let known = names.iter().position(|n| n == name);
         let near = || names.iter().map(String::as_str);
         known.ok_or_else(|| {
-            Error::job(format!("there is no column `{name}` among those looked at")).help_near(name, near())
+            Error::job(format!("there is no column `{name}` among those looked at")).help_column(
+                name,
+                near(),
+                engine.is_named(),
+            )
         })
     };
     let given: Vec<usize> = options.quasi.iter().map(position).collect::<Result<_>>()?;
