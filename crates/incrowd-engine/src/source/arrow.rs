@@ -2,6 +2,8 @@
 //! the file would print it, so that what follows is the same for all formats.
 
 mod contain;
+#[cfg(test)]
+mod damaged;
 mod ipc;
 mod pages;
 mod text;

@@ -6,7 +6,6 @@ mod bad_records;
 mod changing;
 mod common;
 mod conformance;
-mod damaged;
 mod files;
 mod fold;
 mod join;

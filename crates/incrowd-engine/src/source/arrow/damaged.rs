@@ -1,7 +1,7 @@
 //! Every bit of a small Arrow or Parquet file flipped, every length cut: the file is read, or there is one error about the file.
 //! Nothing panics, nothing aborts, and nothing is allocated that the file could not fill.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use arrow_array::{
 };
 use arrow_schema::{Field, Schema};
 use incrowd_core::Fault;
-use incrowd_engine::{Options, Source};
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
-use crate::common::{fold, spec};
+use super::super::{Options, open_part};
+use super::section;
 
 /// What no message may hold.
 const CANARY: &str = "Zaunkönig";
@@ -76,15 +76,15 @@ fn parquet(of: &[&str], compression: Compression, version: WriterVersion) -> Vec
 }
 
 /// Reads every column; an error is about the file and shows no cell.
-fn read(path: &PathBuf) -> bool {
-    let paths = std::slice::from_ref(path);
-    let names = Source::open(paths, &Options::default()).map(|source| source.columns().to_vec());
-    let outcome = names.and_then(|names| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        fold(paths, &Options::default(), &spec(&names, &[], false))
+fn read(path: &Path) -> bool {
+    let outcome = open_part(path, &Options::default()).and_then(|(part, columns)| {
+        let positions: Vec<usize> = (0..columns.len()).collect();
+        let sections = part.typed.as_ref().map_or(0, super::Typed::sections);
+        (0..sections)
+            .try_for_each(|at| section(&part, at, &positions)?.try_for_each(|batch| batch.map(|_| ())))
     });
     match outcome {
-        Ok(_) => true,
+        Ok(()) => true,
         Err(error) => {
             assert_eq!(error.fault(), Fault::Input, "{error}");
             let said = format!("{error} {}", error.advice().unwrap_or_default());
@@ -145,7 +145,7 @@ const OTHERS: [&str; 4] = ["view", "money", "list", "nothing"];
 
 #[test]
 fn a_damaged_arrow_file_is_one_error() {
-    within_limits("damaged::a_damaged_arrow_file_is_one_error", |dir| {
+    within_limits("source::arrow::damaged::a_damaged_arrow_file_is_one_error", |dir| {
         for of in [&PLAIN[..], &OTHERS] {
             let (tried, unharmed) = damage(dir, &arrow(of));
             assert!(tried > 10_000 && unharmed < tried, "{tried} tried, {unharmed} unharmed");
@@ -155,7 +155,7 @@ fn a_damaged_arrow_file_is_one_error() {
 
 #[test]
 fn a_damaged_parquet_file_is_one_error() {
-    within_limits("damaged::a_damaged_parquet_file_is_one_error", |dir| {
+    within_limits("source::arrow::damaged::a_damaged_parquet_file_is_one_error", |dir| {
         let zstd = Compression::ZSTD(Default::default());
         for (of, compression, version) in [
             (&PLAIN[..], Compression::SNAPPY, WriterVersion::PARQUET_1_0),
