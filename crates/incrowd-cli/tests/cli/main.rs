@@ -31,6 +31,7 @@ mod skewed;
 mod verify;
 
 #[cfg(unix)]
+mod hostile;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
