@@ -97,6 +97,10 @@ impl Checked {
 /// Judges a release against the promises that are stated, or those of its manifest.
 pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
+    judge(&case, judging, progress).map_err(|error| case.without_hierarchy(error))
+}
+
+fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     case.reading.need_quasi()?;
     let promises = case.promises()?;
     let outliers = about_outliers(&promises);

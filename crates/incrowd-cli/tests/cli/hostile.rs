@@ -107,6 +107,21 @@ fn a_range_greater_than_any_number_is_measured() {
 }
 
 #[test]
+fn a_promise_along_a_hierarchy_asks_for_it() {
+    let room = room();
+    room.write("n.csv", "age,d\n1,low\n2,mid\n3,high\n4,low\n5,mid\n6,high\n");
+    room.write("d.csv", "low;a;*\nmid;a;*\nhigh;b;*\n");
+    for distance in ["ordered", "hierarchical"] {
+        let model = format!("--model t-closeness:t=0.9,distance={distance}");
+        room.does(&format!(
+            "anonymize n.csv --quasi age --sensitive d -k 2 {model} --hierarchy d=d.csv -o n.out.csv"
+        ));
+        room.refuses("verify n.out.csv").exits(2).says(&["along a hierarchy (file)", "--hierarchy"]);
+        room.does("verify n.out.csv --hierarchy d=d.csv");
+    }
+}
+
+#[test]
 fn a_message_is_short_whatever_was_written() {
     let room = room();
     room.write(

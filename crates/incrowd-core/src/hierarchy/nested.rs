@@ -35,11 +35,8 @@ impl Tree {
         }
         let tree = Tree { name: name.to_owned(), paths };
         let mut seen = hashbrown::HashSet::new();
-        if let Some(twice) = tree.paths.iter().find(|path| !seen.insert(path[0].as_str())) {
-            let level = twice.len();
-            return Err(Error::input(format!(
-                "hierarchy `{name}` lists a value twice, the second time on level {level}"
-            )));
+        if tree.paths.iter().any(|path| !seen.insert(path[0].as_str())) {
+            return Err(Error::input(format!("hierarchy `{name}` lists a value twice")));
         }
         if tree.paths.is_empty() {
             return Err(Error::input(format!("hierarchy `{name}` has no values")));
