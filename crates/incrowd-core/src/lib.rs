@@ -45,7 +45,7 @@ pub use columnar::{CodedColumn, Columnar, PackedTexts};
 pub use condense::Condensed;
 pub use dataset::Dataset;
 pub use domain::Domain;
-pub use error::{Error, Fault, Result, near_miss};
+pub use error::{Error, Fault, Result, looks_like_a_name, near_miss};
 pub use folded::{Folded, FoldedColumn, MISSING};
 pub use group::{GroupSummary, Histogram};
 pub use hierarchy::{HierarchySpec, Taxonomy};

@@ -160,6 +160,45 @@ struct Loaded<'a> {
     starts: &'a [usize],
     /// For each published column its position among the carried ones.
     carried: &'a [Option<usize>],
+    /// How many columns are carried.
+    count: usize,
+    /// Where every carried cell starts, record by record, if there are too many to look for them from the record's start on.
+    places: Vec<usize>,
+}
+
+/// So many carried cells are passed by without a list of their places.
+const FEW: usize = 16;
+
+impl<'a> Loaded<'a> {
+    fn new(
+        cells: &'a Cells<'a>,
+        bytes: &'a [u8],
+        starts: &'a [usize],
+        carried: &'a [Option<usize>],
+        count: usize,
+    ) -> Loaded<'a> {
+        let mut places = Vec::new();
+        if count > FEW {
+            places.reserve(starts.len() * count);
+            for start in starts {
+                let mut at = start + 4;
+                for _ in 0..count {
+                    places.push(at);
+                    at += 4 + length(bytes, at).unwrap_or(0);
+                }
+            }
+        }
+        Loaded { cells, bytes, starts, carried, count, places }
+    }
+
+    /// Where a carried cell of a record starts.
+    fn place(&self, index: usize, position: usize) -> usize {
+        if self.count > FEW {
+            return self.places[index * self.count + position];
+        }
+        let start = self.starts[index] + 4;
+        (0..position).fold(start, |at, _| at + 4 + length(self.bytes, at).unwrap_or(0))
+    }
 }
 
 impl Rows for Loaded<'_> {
@@ -172,14 +211,12 @@ impl Rows for Loaded<'_> {
     fn row(&self, index: usize) -> Self::Row {
         let start = self.starts[index];
         let (row, group) = self.cells.row(number(self.bytes, start));
-        (row, group, start + 4)
+        (row, group, index)
     }
 
-    fn cell(&self, (row, group, mut at): Self::Row, column: usize) -> Option<&[u8]> {
+    fn cell(&self, (row, group, index): Self::Row, column: usize) -> Option<&[u8]> {
         let Some(position) = self.carried[column] else { return self.cells.cell((row, group), column) };
-        for _ in 0..position {
-            at += 4 + length(self.bytes, at).unwrap_or(0);
-        }
+        let at = self.place(index, position);
         length(self.bytes, at).map(|n| &self.bytes[at + 4..at + 4 + n])
     }
 
@@ -282,7 +319,7 @@ pub(crate) fn replay(
                 Some(ranks) => sort(&mut starts, &bytes, ranks, count),
             }
             for block in starts.chunks(BLOCK) {
-                let rows = Loaded { cells: &cells, bytes: &bytes, starts: block, carried: &carried };
+                let rows = Loaded::new(&cells, &bytes, block, &carried, count);
                 send(renderer.render(&rows)?)?;
             }
         }

@@ -1,7 +1,7 @@
 //! A release to be judged, with what its manifest says filled in.
 
 use incrowd_core::model::Promise;
-use incrowd_core::{Error, HierarchySpec, Progress, Result};
+use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result};
 use incrowd_engine::recover_beside;
 
 use crate::checked::{need_sensitive, promises};
@@ -87,6 +87,24 @@ impl Case {
             }
         }
         Ok(())
+    }
+
+    /// A promise along a hierarchy of a sensitive column cannot be judged without it. What the model says then (that the values
+    /// are no numbers, say) is about the table it sees, not about what is missing.
+    pub(crate) fn without_hierarchy(&self, error: Error) -> Error {
+        let Some(manifest) = &self.manifest else { return error };
+        let absent = self.reading.sensitive.iter().find_map(|(name, spec)| {
+            let made_with = manifest.job.columns.get(name)?.hierarchy.as_ref()?;
+            let about = error.fault() == Fault::Job && error.message().contains(&format!("column `{name}`"));
+            (about && spec.hierarchy.is_none()).then_some((name, made_with))
+        });
+        match absent {
+            None => error,
+            Some((name, hierarchy)) => Error::job(format!(
+                "a promise about column `{name}` is kept along a hierarchy ({hierarchy}), without which it cannot be judged"
+            ))
+            .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job file it was made with"),
+        }
     }
 }
 

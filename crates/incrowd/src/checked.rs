@@ -77,6 +77,11 @@ fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, R
 impl CheckedJob {
     /// Checks a job against the columns of its table.
     pub fn new(job: &Job, columns: &[String]) -> Result<CheckedJob> {
+        CheckedJob::for_table(job, columns, false)
+    }
+
+    /// The same; `named` says that the columns are known to be names and not the cells of a first record.
+    pub fn for_table(job: &Job, columns: &[String], named: bool) -> Result<CheckedJob> {
         let publication = publication::of_job(job);
         let mut job = job.clone();
         let warnings = publication.prepare(&mut job, columns)?;
@@ -86,12 +91,7 @@ impl CheckedJob {
                     Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
                 // Of a file without a header the names would be somebody's cells, so they are listed only if some fit.
                 let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
-                let near = incrowd_core::near_miss(name, columns.iter().map(String::as_str));
-                return Err(if some_fit || near.is_some() {
-                    error.help_near(name, columns.iter().map(String::as_str))
-                } else {
-                    error.help("the first line of a table names its columns: does the file have a header?")
-                });
+                return Err(error.help_column(name, columns.iter().map(String::as_str), some_fit || named));
             }
         }
         let mut dropped = Vec::new();

@@ -90,7 +90,7 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
 
 /// The whole way with any engine.
 pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
-    let job = CheckedJob::new(job, engine.columns())?;
+    let job = CheckedJob::for_table(job, engine.columns(), engine.source().is_named())?;
     let released = release(engine, &job, progress);
     released.inspect_err(|_| engine.discard())
 }

@@ -232,7 +232,7 @@ impl Reading {
     ) -> Result<Folded> {
         if let Some(absent) = columns.iter().find(|c| !source.columns().contains(c)) {
             let error = Error::input(format!("the {what} has no column `{absent}`"));
-            return Err(error.help_near(absent, source.columns().iter().map(String::as_str)));
+            return Err(source.help_column(error, absent));
         }
         let folded = source.fold(&self.fold_spec(columns), progress)?;
         if folded.records() == 0 {

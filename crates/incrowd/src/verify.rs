@@ -109,6 +109,10 @@ impl Checked {
 /// Judges a release against the promises that are stated, or those of its manifest.
 pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
+    judge(&case, judging, progress).map_err(|error| case.without_hierarchy(error))
+}
+
+fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let manifest = case.manifest.as_ref();
     let manifest_as_made = manifest.and_then(Manifest::is_as_made);
     let key = judging.check.as_deref().map(SigningKey::read).transpose()?;

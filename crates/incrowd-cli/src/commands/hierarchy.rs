@@ -104,7 +104,7 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> R
                 "{absent} of the {} values of column `{column}` are missing from the file",
                 values.len()
             );
-            findings.push(Finding { severity: Severity::Error, line: None, message });
+            findings.push(Finding { severity: Severity::Error, line: None, plain: message.clone(), message });
         }
     }
     let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();

@@ -34,6 +34,8 @@ mod verify;
 #[cfg(unix)]
 mod faults;
 #[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
 mod interrupted;
 #[cfg(unix)]
 mod killed;

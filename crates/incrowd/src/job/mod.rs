@@ -14,6 +14,7 @@ pub mod keys;
 #[cfg(test)]
 mod page;
 mod provenance;
+mod quotable;
 #[cfg(test)]
 mod tests;
 mod whole;

@@ -300,7 +300,19 @@ impl SuppressionEntry {
 impl Manifest {
     /// Reads a manifest of any format that was ever written.
     pub fn parse(bytes: &[u8]) -> Result<Manifest> {
-        let unreadable = |e: serde_json::Error| Error::input(format!("it is not a manifest of incrowd: {e}"));
+        // What the reader of JSON says may quote what it read.
+        let unreadable = |e: serde_json::Error| {
+            let what = match e.classify() {
+                serde_json::error::Category::Data => "something is missing there or of another kind",
+                serde_json::error::Category::Eof => "it ends too early",
+                _ => "it is not JSON",
+            };
+            Error::input(format!(
+                "it is not a manifest of incrowd: {what} (line {}, column {})",
+                e.line(),
+                e.column()
+            ))
+        };
         // The number first: of a format that is not known yet nothing else can be said.
         #[derive(Deserialize)]
         struct Numbered {

@@ -15,6 +15,7 @@ mod manifest;
 mod matrix;
 mod memory;
 mod metamorphic;
+mod odd_types;
 mod optimized;
 mod overwriting;
 mod pipeline;

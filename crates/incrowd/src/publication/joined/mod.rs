@@ -82,7 +82,9 @@ impl Publication for Joined {
             None if columns.contains(&id) => job.set_role(&id, RoleName::Identifier),
             None => {
                 let error = Error::job(format!("the table has no column `{id}` to join on"));
-                return Err(error.help_near(&id, columns.iter().map(String::as_str)).at("external.id"));
+                let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
+                let names = columns.iter().map(String::as_str);
+                return Err(error.help_column(&id, names, some_fit).at("external.id"));
             }
             Some(_) => {
                 return Err(Error::job(format!("`{id}` names people and cannot have another role"))
