@@ -3,9 +3,10 @@
 //! Paper: `sweeney2002`, Definition 3 as printed there; `samarati2001` for the idea. Every combination of
 //! quasi-identifier cells that occurs in the release belongs to at least k records.
 //!
-//! Where we differ: suppressed records form no group, and a row counts as often as it was read, so a table with several
-//! records per person needs k to be chosen accordingly.
+//! Where we differ: suppressed records form no group. If the table says whose records they are, a group has at least k
+//! different persons; if not, a record counts as a person.
 
+use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
@@ -19,16 +20,16 @@ pub(super) const CARD: Card = Card {
     promise: "Every combination of published quasi-identifier cells belongs to at least k records, so linking on them \
               narrows a person down to k candidates, never to one.",
     limits: "It says nothing about sensitive values: a group whose members all share one disease is k-anonymous and \
-             still gives the disease away. It counts records, so a person with several records is not k persons. It \
-             trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
+             still gives the disease away. Without `[input] person` it counts records, and k records of one person are not k \
+             people. It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
     params: &[Param {
         name: "k",
         kind: ParamKind::Count(1),
         default: None,
-        about: "how many records a group has at least",
+        about: "how many records, or persons, a group has at least",
     }],
     needs: &[Need::Records],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: true, suppressing: true },
     make: |params| Ok(Box::new(KAnonymity { k: params.count("k") })),
 };
 
@@ -50,24 +51,29 @@ impl Model for KAnonymity {
         &CARD
     }
 
-    fn bind(&self, _: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(*self))
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        Ok(Box::new(Bound { k: self.k, unit: Unit::of(data) }))
     }
 }
 
-impl BoundModel for KAnonymity {
+#[derive(Debug)]
+struct Bound {
+    k: u64,
+    unit: Unit,
+}
+
+impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        smallest_group(group, self.k)
+        self.unit.smallest_group(group, self.k)
     }
 
     fn least_records(&self) -> Option<u64> {
-        Some(self.k)
+        self.unit.persons().is_none().then_some(self.k)
     }
-}
 
-/// At least k records, as other models ask for too.
-pub(super) fn smallest_group(group: &GroupSummary, k: u64) -> Verdict {
-    Verdict::at_least("smallest group", group.records as f64, k as f64, group.records >= k)
+    fn least_persons(&self) -> Option<u64> {
+        self.unit.persons().is_some().then_some(self.k)
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +82,8 @@ mod tests {
 
     #[test]
     fn admits_from_k_records_on() {
-        let model = KAnonymity::new(3).unwrap();
+        KAnonymity::new(3).unwrap();
+        let model = Bound { k: 3, unit: Unit::of_records() };
         for (records, holds) in [(0, false), (2, false), (3, true), (9, true)] {
             assert_eq!(model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds, holds);
         }
