@@ -397,7 +397,7 @@ impl Dataset {
         self.population.as_ref()
     }
 
-    /// The table with some records of some rows as rows of their own, after the last.
+    /// The table with some records of some rows as rows of their own, after the last. A table with persons has no such rows.
     #[must_use]
     pub fn divided(mut self, divided: &[Divided]) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
@@ -407,7 +407,7 @@ impl Dataset {
             self.weights[part.row.index()] -= part.records;
             self.weights.push(part.records);
         }
-        self.persons = self.persons.map(|persons| Arc::new(persons.divided(divided)));
+        assert!(divided.is_empty() || self.persons.is_none(), "whose records would stand apart is not known");
         self
     }
 

@@ -36,7 +36,13 @@ impl std::fmt::Debug for Persons {
 impl Persons {
     /// The holdings of rows with these persons, one code per record, row by row. `codes` has the rows' own codes, of which
     /// `width` are quasi-identifiers.
-    pub(crate) fn new(weights: &[u64], persons: &[u32], codes: &[u32], width: usize, stride: usize) -> Persons {
+    pub(crate) fn new(
+        weights: &[u64],
+        persons: &[u32],
+        codes: &[u32],
+        width: usize,
+        stride: usize,
+    ) -> Persons {
         let rows = weights.len();
         let (mut class_of, mut example) = (Vec::with_capacity(rows), Vec::new());
         let mut known: HashMap<&[u32], u32, foldhash::fast::FixedState> = HashMap::default();
@@ -139,33 +145,20 @@ impl Persons {
 
     /// Whether some rows have records of at least so many different persons; stops looking as soon as they have.
     pub fn reach(&self, rows: impl Iterator<Item = usize>, least: u64) -> bool {
+        least == 0 || self.reached_at(rows, least).is_some()
+    }
+
+    /// The position of the row with which some rows have records of so many different persons, at least one.
+    pub fn reached_at(&self, rows: impl Iterator<Item = usize>, least: u64) -> Option<usize> {
         let mut seen = Seen::default();
-        if least == 0 {
-            return true;
-        }
-        for row in rows {
+        for (at, row) in rows.enumerate() {
             for &holding in self.of_row(row) {
                 if seen.add(self.person(holding)) && seen.len() as u64 >= least {
-                    return true;
+                    return Some(at);
                 }
             }
         }
-        false
-    }
-
-    /// The same where some records of some rows stand apart, as rows after the last: each takes the last that its row still has.
-    pub(crate) fn divided(&self, divided: &[crate::partition::Divided]) -> Persons {
-        let mut rows: Vec<Vec<u32>> =
-            (0..self.starts.len() - 1).map(|row| self.of_row(row).to_vec()).collect();
-        for part in divided {
-            let own = &mut rows[part.row.index()];
-            let kept = own.len() - (part.records as usize).min(own.len());
-            let apart = own.split_off(kept);
-            rows.push(apart);
-        }
-        let mut starts = vec![0];
-        rows.iter().for_each(|row| starts.push(starts[starts.len() - 1] + row.len()));
-        Persons { starts, holdings: rows.concat(), ..self.clone() }
+        None
     }
 
     /// The same for rows that became others: `of_row` says which. The rows that become one must have the same sensitive

@@ -66,14 +66,7 @@ impl Model for BetaLikeness {
         let (watched, _) = Watched::find(data, &self.on)?;
         let overall = watched.overall(data);
         let (beta, exact) = (self.beta, Decimal::of(self.beta));
-        Ok(Box::new(Bound {
-            beta,
-            exact,
-            enhanced: self.enhanced,
-            overall,
-            records: data.people(),
-            watched,
-        }))
+        Ok(Box::new(Bound { beta, exact, enhanced: self.enhanced, overall, records: data.people(), watched }))
     }
 }
 

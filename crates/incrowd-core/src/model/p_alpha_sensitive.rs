@@ -151,12 +151,13 @@ impl BoundModel for Bound {
         } else {
             fewest_values(different, self.model.p)
         };
-        let mut verdict = self.watched.unit.smallest_group(group, self.model.k).and(diversity).and(Verdict::at_least(
-            "least weight",
-            total as f64 / unit as f64,
-            self.model.alpha,
-            Decimal::of(self.model.alpha).at_least(total, unit),
-        ));
+        let mut verdict =
+            self.watched.unit.smallest_group(group, self.model.k).and(diversity).and(Verdict::at_least(
+                "least weight",
+                total as f64 / unit as f64,
+                self.model.alpha,
+                Decimal::of(self.model.alpha).at_least(total, unit),
+            ));
         let n = u128::from(self.watched.size(group).max(1));
         if let Some(least) = self.model.mean_weight {
             let mean = total as f64 / (unit * n) as f64;

@@ -31,7 +31,8 @@ impl Spread {
         let mut most = 1;
         watched.each_person(&whole, |values| most = most.max(values.iter().map(|value| value.1).sum()));
         let room = ROOM / data.people().max(1);
-        let common = (1..=most).try_fold(1u64, |common, n| Some(least_common(common, n)?).filter(|c| *c <= room));
+        let common =
+            (1..=most).try_fold(1u64, |common, n| Some(least_common(common, n)?).filter(|c| *c <= room));
         Spread { scale: common.unwrap_or(room), exact: common.is_some() }
     }
 

@@ -27,8 +27,12 @@ fn table(records: &[Record], by_person: bool) -> (Dataset, Vec<GroupSummary>) {
     let mut folded = Folded::from_records(&["group", "a"], cells, false);
     if by_person {
         let of_row = |row: usize| {
-            let texts: Vec<&str> =
-                folded.row(row).iter().zip(&folded.columns).map(|(&code, c)| c.texts[code as usize].as_str()).collect();
+            let texts: Vec<&str> = folded
+                .row(row)
+                .iter()
+                .zip(&folded.columns)
+                .map(|(&code, c)| c.texts[code as usize].as_str())
+                .collect();
             let own = records.iter().filter(move |r| format!("g{}", r.0) == texts[0] && r.2 == texts[1]);
             own.map(|record| record.1).collect::<Vec<u32>>()
         };
@@ -84,8 +88,13 @@ fn groups_are_judged_as_the_vectors_say() {
         let (data, groups) = table(records, true);
         let group = &groups[0];
         repeated += u32::from(data.persons().is_some());
-        assert_eq!(data.size_of((0..data.rows()).filter(|&row| data.quasi_codes(row) == [0])), case["persons"]);
-        let said = |key: &str| case[key].as_object().unwrap().iter().map(|(p, holds)| (p.clone(), holds.as_bool().unwrap()));
+        assert_eq!(
+            data.size_of((0..data.rows()).filter(|&row| data.quasi_codes(row) == [0])),
+            case["persons"]
+        );
+        let said = |key: &str| {
+            case[key].as_object().unwrap().iter().map(|(p, holds)| (p.clone(), holds.as_bool().unwrap()))
+        };
         for (k, expected) in said("k") {
             assert_eq!(holds(&data, group, "k-anonymity", &[("k", count(k.parse().unwrap()))]), expected);
         }
@@ -99,7 +108,8 @@ fn groups_are_judged_as_the_vectors_say() {
                 assert_eq!(holds(&data, group, "l-diversity", &given), expected, "{kind} {l} {case}");
             }
         }
-        let recursive = [("l", count(2)), ("kind", word("recursive")), ("c", Value::Real(2.0)), ("on", word("a"))];
+        let recursive =
+            [("l", count(2)), ("kind", word("recursive")), ("c", Value::Real(2.0)), ("on", word("a"))];
         let expected = case["recursive"]["c=2,l=2"].as_bool().unwrap();
         assert_eq!(holds(&data, group, "l-diversity", &recursive), expected, "{case}");
         for (beta, expected) in said("beta") {
@@ -158,7 +168,8 @@ fn about_choices() -> Vec<(&'static str, Vec<(&'static str, Value)>, bool)> {
         all.push(("alpha-k-anonymity", vec![("alpha", alpha.clone()), ("k", count(2)), on()], true));
         all.push(("p-sensitive", vec![("p", count(n)), ("k", count(2)), on()], false));
         all.push(("epsilon-m-anonymity", vec![("epsilon", Value::Real(1.0)), ("m", count(n)), on()], true));
-        let relative = vec![("epsilon", Value::Real(1.5)), ("m", count(n)), ("neighbourhood", word("relative")), on()];
+        let relative =
+            vec![("epsilon", Value::Real(1.5)), ("m", count(n)), ("neighbourhood", word("relative")), on()];
         all.push(("epsilon-m-anonymity", relative, true));
         let e = Value::Real(n as f64 - 0.5);
         all.push(("k-e-anonymity", vec![("k", count(1)), ("e", e.clone()), on()], true));
@@ -254,7 +265,8 @@ fn two_groups_that_keep_a_promise_may_break_it_together() {
     let record = |group, person, value: &str| (group, person, value.to_owned());
     let records = [record(0, 1, "0"), record(0, 2, "1"), record(1, 1, "1"), record(1, 2, "0")];
     let (data, groups) = table(&records, true);
-    let frequency = promise("l-diversity", &[("l", count(2)), ("kind", word("frequency")), ("on", word("a"))]);
+    let frequency =
+        promise("l-diversity", &[("l", count(2)), ("kind", word("frequency")), ("on", word("a"))]);
     let model = frequency.model.bind(&data).unwrap();
     assert!(groups.iter().all(|group| model.admits(group).holds));
     let mut union = groups[0].clone();
@@ -274,10 +286,12 @@ fn two_groups_that_keep_a_promise_may_break_it_together() {
 #[test]
 fn distances_are_rounded_against_the_publisher() {
     let many = (0..97u32).map(|n| (0usize, 0u32, (n % 5).to_string()));
-    let others = (1..40u32).flat_map(|person| (0..person + 1).map(move |n| (1usize, person, (n % 4).to_string())));
+    let others =
+        (1..40u32).flat_map(|person| (0..person + 1).map(move |n| (1usize, person, (n % 4).to_string())));
     let records: Vec<Record> = many.chain(others).collect();
     let (data, groups) = table(&records, true);
-    let have = bind(&data, "t-closeness", &[("t", Value::Real(1.0)), ("on", word("a"))]).admits(&groups[0]).have;
+    let have =
+        bind(&data, "t-closeness", &[("t", Value::Real(1.0)), ("on", word("a"))]).admits(&groups[0]).have;
     let share = |group: Option<usize>, value: &str| {
         let persons = if group == Some(0) { 0..1 } else { 0..40u32 };
         let own = |person: u32| {
