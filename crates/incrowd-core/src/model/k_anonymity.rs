@@ -4,13 +4,15 @@
 //! quasi-identifier cells that occurs in the release belongs to at least k records.
 //!
 //! Where we differ: suppressed records form no group. If the table says whose records they are, a group has at least k
-//! different persons; if not, a record counts as a person.
+//! different persons; if not, a record counts as a person. `dominance` bounds how many of a group's records are one person's;
+//! it survives merging, because shares of at most d of two groups are a share of at most d of both together.
 
 use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::exact::Decimal;
 use crate::group::GroupSummary;
 
 /// The list entry.
@@ -22,27 +24,39 @@ pub(super) const CARD: Card = Card {
     limits: "It says nothing about sensitive values: a group whose members all share one disease is k-anonymous and \
              still gives the disease away. Without `[input] person` it counts records, and k records of one person are not k \
              people. It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
-    params: &[Param {
-        name: "k",
-        kind: ParamKind::Count(1),
-        default: None,
-        about: "how many records, or persons, a group has at least",
-    }],
+    params: &[
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many records, or persons, a group has at least",
+        },
+        Param {
+            name: "dominance",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: Some(""),
+            about: "the greatest share of a group's records that one person may have",
+        },
+    ],
     needs: &[Need::Records],
     survives: Survives { merging: true, overlapping: true, suppressing: true },
-    make: |params| Ok(Box::new(KAnonymity { k: params.count("k") })),
+    make: |params| {
+        let dominance = params.optional_number("dominance");
+        Ok(Box::new(KAnonymity { k: params.count("k"), dominance }))
+    },
 };
 
 /// At least k records in every group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KAnonymity {
     k: u64,
+    dominance: Option<f64>,
 }
 
 impl KAnonymity {
     /// Groups of at least `k` records, `k` at least 1.
     pub fn new(k: u64) -> Result<Self> {
-        if k == 0 { Err(Error::job("k must be at least 1")) } else { Ok(KAnonymity { k }) }
+        if k == 0 { Err(Error::job("k must be at least 1")) } else { Ok(KAnonymity { k, dominance: None }) }
     }
 }
 
@@ -52,27 +66,34 @@ impl Model for KAnonymity {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(Bound { k: self.k, unit: Unit::of(data) }))
+        Ok(Box::new(Bound { k: self.k, dominance: self.dominance, unit: Unit::of(data) }))
     }
 }
 
 #[derive(Debug)]
 struct Bound {
     k: u64,
+    dominance: Option<f64>,
     unit: Unit,
 }
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        self.unit.smallest_group(group, self.k)
+        let size = self.unit.smallest_group(group, self.k);
+        let Some(most) = self.dominance else { return size };
+        let own = self.unit.of_group(group).map_or(1, |(persons, own)| persons.most_records(own));
+        let (own, records) = (own.min(group.records), group.records.max(1));
+        let holds = Decimal::of(most).at_most(own.into(), records.into());
+        let share = own as f64 / records as f64;
+        size.and(Verdict::at_most("greatest share of one person's records", share, most, holds))
     }
 
     fn least_records(&self) -> Option<u64> {
-        self.unit.persons().is_none().then_some(self.k)
+        (self.dominance.is_none() && self.unit.persons().is_none()).then_some(self.k)
     }
 
     fn least_persons(&self) -> Option<u64> {
-        self.unit.persons().is_some().then_some(self.k)
+        (self.dominance.is_none() && self.unit.persons().is_some()).then_some(self.k)
     }
 }
 
@@ -83,7 +104,7 @@ mod tests {
     #[test]
     fn admits_from_k_records_on() {
         KAnonymity::new(3).unwrap();
-        let model = Bound { k: 3, unit: Unit::of_records() };
+        let model = Bound { k: 3, dominance: None, unit: Unit::of_records() };
         for (records, holds) in [(0, false), (2, false), (3, true), (9, true)] {
             assert_eq!(model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds, holds);
         }

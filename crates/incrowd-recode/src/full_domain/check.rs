@@ -189,7 +189,7 @@ impl<'a, K: Key> Checker<'a, K> {
         // People whom no cell covers are a group without records.
         let beside = GroupSummary { population: outside, ..GroupSummary::empty(self.sensitive) };
         let mut blind = self.others.iter().filter(|m| m.looks_at().is_none() && m.least_persons().is_none());
-        blind.all(|model| model.admits(&beside).holds).then_some(sizes)
+        (outside == 0 || blind.all(|model| model.admits(&beside).holds)).then_some(sizes)
     }
 
     /// The groups of a node with the verdict on each: keys ascending, and whether it is published.

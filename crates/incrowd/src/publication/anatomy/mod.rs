@@ -86,6 +86,10 @@ impl Publication for Anatomy {
         Ok(Vec::new())
     }
 
+    fn one_record_each(&self) -> Option<&'static str> {
+        Some("anatomy")
+    }
+
     fn check(&self, job: &CheckedJob) -> Result<()> {
         if carries(&job.schema) {
             return Err(Error::job("anatomy passes no column through")
