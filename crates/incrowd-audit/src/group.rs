@@ -49,9 +49,8 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         if sensitive {
             group.sensitive = release.sensitive().iter().enumerate().map(histogram).collect();
         }
-        group.persons = release
-            .persons()
-            .map(|persons| persons.histogram(rows.iter().map(|&(_, row)| row as usize)));
+        group.persons =
+            release.persons().map(|persons| persons.histogram(rows.iter().map(|&(_, row)| row as usize)));
     }
     groups
 }

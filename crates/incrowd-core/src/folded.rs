@@ -61,6 +61,8 @@ pub struct Folded {
     pub missing: Vec<u64>,
     /// Whose records they are, if that was asked.
     pub persons: Option<FoldedPersons>,
+    /// Columns that were glanced at in which some values, not most, occur in several records.
+    pub repeating: Vec<String>,
 }
 
 impl Folded {

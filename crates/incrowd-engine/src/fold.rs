@@ -11,6 +11,7 @@ use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress
 
 use crate::FoldSpec;
 use crate::cells::NO_TEXT;
+use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
 use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
@@ -55,6 +56,9 @@ struct FoldWorker<'a> {
     missing: Vec<u64>,
     /// What is known of the rows of single records, if that is asked.
     follow: Option<Follow<'a>>,
+    /// Columns that are glanced at: the first one's slot, and what was seen.
+    glances: (usize, Vec<Glance>),
+    spec: &'a FoldSpec,
 }
 
 /// Follows single records to their rows.
@@ -99,6 +103,9 @@ impl Worker for FoldWorker<'_> {
         }
         if let Some(follow) = &mut self.follow {
             follow.name(width, records);
+        }
+        for (at, glance) in self.glances.1.iter_mut().enumerate() {
+            glance.look(self.glances.0 + at, records, &self.spec.missing);
         }
         self.hashes.clear();
         let mut kept = 0;
@@ -264,6 +271,10 @@ pub(crate) fn fold_with(
     if let Some(person) = &spec.person {
         wanted.push(source.position(person)?);
     }
+    let glanced = wanted.len();
+    for name in &spec.glance {
+        wanted.push(source.position(name)?);
+    }
     let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
     let shards: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
     let worker = || FoldWorker {
@@ -286,6 +297,8 @@ pub(crate) fn fold_with(
             placed: Vec::new(),
             unnamed: 0,
         }),
+        glances: (glanced, spec.glance.iter().map(|_| Glance::default()).collect()),
+        spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
     let scan = source.scan(&wanted, worker, progress, || {
@@ -309,7 +322,9 @@ pub(crate) fn fold_with(
         .iter()
         .map(|w| w.follow.iter().flat_map(|f| f.placed.iter().map(|(at, _)| number(*at))).collect())
         .collect();
+    let mut glances: Vec<Vec<Glance>> = spec.glance.iter().map(|_| Vec::new()).collect();
     for (worker, firsts) in scan.workers.into_iter().zip(firsts) {
+        glances.iter_mut().zip(worker.glances.1).for_each(|(all, own)| all.push(own));
         let Some(follow) = worker.follow else { continue };
         unnamed += follow.unnamed;
         if followed.is_empty() {
@@ -319,6 +334,12 @@ pub(crate) fn fold_with(
         }
         placed.extend(firsts.into_iter().zip(follow.placed.into_iter().map(|(_, rows)| rows)));
     }
+    let repeating = spec
+        .glance
+        .iter()
+        .zip(glances)
+        .filter_map(|(name, parts)| Glance::repeats(parts).then(|| name.clone()));
+    folded.repeating = repeating.collect();
     if let Some(persons) = persons {
         if persons.len() as u64 != folded.read {
             return Err(Error::bug("another number of records was read than of persons kept"));

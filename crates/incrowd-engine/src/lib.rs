@@ -12,6 +12,7 @@ mod copy;
 mod embedded;
 mod emit;
 mod fold;
+mod glance;
 mod intern;
 mod join;
 mod lines;
@@ -51,6 +52,8 @@ pub struct FoldSpec {
     /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
     /// is a person of its own.
     pub person: Option<String>,
+    /// Columns of which it is told whether values repeat, going by the first records that each thread sees.
+    pub glance: Vec<String>,
 }
 
 /// In which order records are published. Input order is never one: it would be a quasi-identifier.

@@ -150,7 +150,10 @@ fn by_look(table: &MadeTable, columns: usize) -> BTreeMap<Look, Vec<u32>> {
             (column.missing != Some(code)).then(|| column.values[code as usize].clone())
         });
         let look: Look = quasi.chain(sensitive).take(columns).collect();
-        looks.entry(look).or_default().extend(persons.of_row(row).iter().map(|&holding| persons.person(holding)));
+        looks
+            .entry(look)
+            .or_default()
+            .extend(persons.of_row(row).iter().map(|&holding| persons.person(holding)));
     }
     looks
 }

@@ -68,9 +68,11 @@ fn check_person(job: &mut Job, person: &str, columns: &[String]) -> Result<()> {
             column.role = RoleName::Identifier;
             Ok(())
         }
-        Some(_) => Err(Error::job(format!("`{person}` says whose record it is, and that is never published"))
-            .help("give it the role identifier, or none")
-            .at(format!("columns.{person}"))),
+        Some(_) => {
+            Err(Error::job(format!("`{person}` says whose record it is, and that is never published"))
+                .help("give it the role identifier, or none")
+                .at(format!("columns.{person}")))
+        }
         None => {
             let identifier = ColumnJob { role: RoleName::Identifier, ..ColumnJob::default() };
             job.columns.push((person.to_owned(), identifier));
@@ -173,6 +175,13 @@ impl CheckedJob {
         Ok(checked)
     }
 
+    /// Identifiers that are looked at for persons with several records, where nobody says which column tells them apart.
+    fn glance(&self) -> Vec<String> {
+        let identifiers = self.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
+        let identifiers = identifiers.filter(|_| self.job.input.person.is_none());
+        identifiers.map(|(name, _)| name.clone()).collect()
+    }
+
     /// What the engine folds: the quasi-identifiers, then the sensitive columns.
     pub fn fold_spec(&self) -> FoldSpec {
         let quasi = self.schema.quasi().map(|(name, _)| name.to_owned());
@@ -182,6 +191,7 @@ impl CheckedJob {
             drop_missing: self.job.input.on_missing == OnMissing::Drop,
             replay: carries(&self.schema),
             person: self.job.input.person.clone(),
+            glance: self.glance(),
         }
     }
 

@@ -111,6 +111,12 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
     let mut warnings = job.warnings.clone();
+    warnings.extend(made.repeating.iter().map(|name| {
+        format!(
+            "identifier `{name}` occurs in several records, and k records need not be k people; if it tells persons apart, \
+             count them with `[input] person`"
+        )
+    }));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
     Ok(Report {
         manifest,
@@ -194,7 +200,8 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         suppression,
         test: test.then(|| "made with a stated seed: whoever has it can tell what was withheld".to_owned()),
     };
-    let (all, without) = (manifest.persons, |entry: PersonsEntry| PersonsEntry { read: None, dropped: None, ..entry });
+    let (all, without) =
+        (manifest.persons, |entry: PersonsEntry| PersonsEntry { read: None, dropped: None, ..entry });
     manifest.records.dropped_missing = Some(dropped_missing);
     // The size of the table would tell how many records were withheld.
     if Audience::decide(Fact::SizeOfTheTable, manifest.withheld_in_secret()).is_everybody() {

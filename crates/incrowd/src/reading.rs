@@ -119,7 +119,14 @@ impl Reading {
     /// What is folded of a table that has some of these columns.
     pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
         let drop_missing = self.on_missing == OnMissing::Drop;
-        FoldSpec { columns, missing: self.missing.clone(), drop_missing, replay: false, person: None }
+        FoldSpec {
+            columns,
+            missing: self.missing.clone(),
+            drop_missing,
+            replay: false,
+            person: None,
+            glance: Vec::new(),
+        }
     }
 
     /// Refuses a release of which nobody says which columns matter.
@@ -310,6 +317,7 @@ pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Re
         drop_missing: true,
         replay: false,
         person: None,
+        glance: Vec::new(),
     };
     let folded = open_input(input)?.fold(&spec, progress)?;
     let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];

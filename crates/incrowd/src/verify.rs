@@ -1,7 +1,7 @@
 //! Judging any published table.
 
-use incrowd_audit::{Judgement, Verification};
 use incrowd_audit::joined::Failure;
+use incrowd_audit::{Judgement, Verification};
 use incrowd_core::model::{Need, Promise};
 use incrowd_core::{Error, Progress, Result};
 use serde_json::{Value as Json, json};

@@ -47,8 +47,7 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
     finding.add_fact("uncovered", "records of the population that fit no group", linked.uncovered as f64);
     let sizes = adversary.release.sizes();
     let short = linked.fitting.iter().zip(&sizes).zip(&groups.records);
-    let short: u64 =
-        short.filter(|((fitting, size), _)| fitting < size).map(|(_, records)| records).sum();
+    let short: u64 = short.filter(|((fitting, size), _)| fitting < size).map(|(_, records)| records).sum();
     finding.add_fact("short", "records in groups that fit fewer people than they have records", short as f64);
     if short > 0 {
         finding.notes.push(format!(

@@ -99,7 +99,9 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         if judgement.holds {
             say!("verify   {title}   holds   {what} {have}");
         } else if judgement.unknown && matches!(checked.behind, Behind::Unknown(_)) {
-            say!("verify   {title}   UNKNOWN   in records the {what} is {have}; in persons it was judged when it was made");
+            say!(
+                "verify   {title}   UNKNOWN   in records the {what} is {have}; in persons it was judged when it was made"
+            );
         } else if judgement.unknown {
             say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
         } else {

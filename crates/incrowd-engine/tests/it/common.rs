@@ -119,6 +119,7 @@ pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> Fo
         drop_missing,
         replay: false,
         person: None,
+        glance: Vec::new(),
     }
 }
 

@@ -33,6 +33,7 @@ fn spec(sensitive: &str, replay: bool) -> FoldSpec {
         drop_missing: true,
         replay,
         person: Some("who".to_owned()),
+        glance: vec!["who".to_owned(), "disease".to_owned(), "tag".to_owned()],
     }
 }
 
@@ -76,6 +77,7 @@ fn the_fold_knows_whose_records_a_row_has() {
             assert_eq!(persons.unnamed, unnamed);
             let seen = by_tag(&folded, 1);
             assert!(one_each(&seen));
+            assert_eq!(folded.repeating, ["who", "tag"], "a disease tells nobody apart");
             assert_eq!(seen.into_keys().collect::<BTreeSet<_>>(), left);
         }
     }

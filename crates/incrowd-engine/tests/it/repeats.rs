@@ -39,6 +39,7 @@ fn people_with_several_records_are_counted() {
             drop_missing,
             replay: false,
             person: None,
+            glance: Vec::new(),
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
         assert!(want > 1_000);
