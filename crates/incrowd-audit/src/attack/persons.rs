@@ -14,7 +14,7 @@ use super::{Adversary, Card, Need, Subject};
 /// The list entry.
 pub(super) const CARD: Card = Card {
     name: "persons",
-    paper: "ours",
+    paper: "persons-2026",
     about: "Somebody knows several records of a person and that they are hers. She is among the persons whom all groups of \
             these records have in common; the risk is 1 over their number. It is asked for the worst two of her records, and \
             for all of them.",

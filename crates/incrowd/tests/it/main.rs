@@ -17,6 +17,7 @@ mod memory;
 mod metamorphic;
 mod optimized;
 mod overwriting;
+mod persons;
 mod pipeline;
 mod plain;
 mod profile;
