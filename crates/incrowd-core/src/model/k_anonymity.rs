@@ -23,7 +23,8 @@ pub(super) const CARD: Card = Card {
               narrows a person down to k candidates, never to one.",
     limits: "It says nothing about sensitive values: a group whose members all share one disease is k-anonymous and \
              still gives the disease away. Without `[input] person` it counts records, and k records of one person are not k \
-             people. It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
+             people; with it, somebody who knows several records of one person may still find fewer than k (see the attack \
+             `persons`). It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
     params: &[
         Param {
             name: "k",

@@ -157,6 +157,21 @@ pub struct Measured {
 }
 
 impl Manifest {
+    /// The counts that are told, each with its name in words.
+    pub(crate) fn counts_told(&self) -> Vec<(String, u64)> {
+        let mut all = self.records.told();
+        if let Some(persons) = &self.persons {
+            let counts = [
+                ("persons read", persons.read),
+                ("persons of whom nothing is published", persons.dropped),
+                ("persons published", Some(persons.published)),
+                ("persons in the smallest group", Some(persons.smallest_group)),
+            ];
+            all.extend(counts.into_iter().filter_map(|(name, n)| Some((name.to_owned(), n?))));
+        }
+        all
+    }
+
     /// Whether promises count persons.
     pub fn by_persons(&self) -> bool {
         self.unit.as_deref() == Some(PERSONS)
