@@ -13,11 +13,13 @@ mod embedded;
 mod emit;
 mod fold;
 mod formula;
+mod glance;
 mod intern;
 mod join;
 mod lines;
 mod order;
 mod pending;
+mod private_stream;
 mod repeats;
 mod replay;
 mod rows;
@@ -51,6 +53,11 @@ pub struct FoldSpec {
     pub drop_missing: bool,
     /// Whether a plan will be applied that carries further columns from the records, so that they are read again.
     pub replay: bool,
+    /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
+    /// is a person of its own.
+    pub person: Option<String>,
+    /// Columns of which it is told whether values repeat, going by the first records that each thread sees.
+    pub glance: Vec<String>,
 }
 
 /// In which order records are published. Input order is never one: it would be a quasi-identifier.
@@ -140,7 +147,8 @@ pub trait Engine {
         progress: &dyn Progress,
     ) -> Result<Receipt>;
 
-    /// Reads a staged table back from its bytes.
+    /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
+    /// several, so does the answer: whoever staged it kept the persons in the order of the records, where nobody can see them.
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
 
     /// Puts all staged tables and the manifest in place: all of them, or none.

@@ -8,7 +8,7 @@ use incrowd_engine::{Content, FoldSpec, Places};
 use incrowd_recode::Method;
 
 use crate::claim::Claim;
-use crate::job::{DefaultRole, Job, ModelJob, OnMissing, RoleName};
+use crate::job::{ColumnJob, DefaultRole, Job, ModelJob, OnMissing, RoleName};
 use crate::manifest;
 use crate::publication::{self, Publication, TablePlace};
 use crate::reading::{Reading, carries, category_column, sensitive_spec};
@@ -56,6 +56,31 @@ pub(crate) fn promises(
     models.iter().enumerate().map(promise).collect()
 }
 
+/// Makes the column that says whose record it is an identifier; any other role would publish it.
+fn check_person(job: &mut Job, person: &str, columns: &[String]) -> Result<()> {
+    if !columns.iter().any(|column| column == person) {
+        return Err(Error::job(format!("the table has no column `{person}`"))
+            .help_near(person, columns.iter().map(String::as_str))
+            .at("input.person"));
+    }
+    match job.columns.iter_mut().find(|(name, _)| name == person) {
+        Some((_, column)) if matches!(column.role, RoleName::Identifier | RoleName::Drop) => {
+            column.role = RoleName::Identifier;
+            Ok(())
+        }
+        Some(_) => {
+            Err(Error::job(format!("`{person}` says whose record it is, and that is never published"))
+                .help("give it the role identifier, or none")
+                .at(format!("columns.{person}")))
+        }
+        None => {
+            let identifier = ColumnJob { role: RoleName::Identifier, ..ColumnJob::default() };
+            job.columns.push((person.to_owned(), identifier));
+            Ok(())
+        }
+    }
+}
+
 /// Where the job does not say what is published of a sensitive column: its categories if a promise is about nothing else.
 fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, Role)> {
     let veiled = |name: &str| {
@@ -93,6 +118,9 @@ impl CheckedJob {
                 let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
                 return Err(error.help_column(name, columns.iter().map(String::as_str), some_fit || named));
             }
+        }
+        if let Some(person) = job.input.person.clone() {
+            check_person(&mut job, &person, columns)?;
         }
         let mut dropped = Vec::new();
         let mut roles = Vec::with_capacity(columns.len());
@@ -157,6 +185,13 @@ impl CheckedJob {
         Ok(checked)
     }
 
+    /// Identifiers that are looked at for persons with several records, where nobody says which column tells them apart.
+    fn glance(&self) -> Vec<String> {
+        let identifiers = self.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
+        let identifiers = identifiers.filter(|_| self.job.input.person.is_none());
+        identifiers.map(|(name, _)| name.clone()).collect()
+    }
+
     /// What the engine folds: the quasi-identifiers, then the sensitive columns.
     pub fn fold_spec(&self) -> FoldSpec {
         let quasi = self.schema.quasi().map(|(name, _)| name.to_owned());
@@ -165,6 +200,8 @@ impl CheckedJob {
             missing: self.job.input.missing.clone(),
             drop_missing: self.job.input.on_missing == OnMissing::Drop,
             replay: carries(&self.schema),
+            person: self.job.input.person.clone(),
+            glance: self.glance(),
         }
     }
 
@@ -236,8 +273,33 @@ impl CheckedJob {
         Ok(())
     }
 
-    /// Binds the promises to a table.
+    /// What assumes that nobody has several records, in words, if something does.
+    fn one_record_each(&self) -> Option<String> {
+        let outliers = self.promises.iter().find(|p| p.model.card().needs.contains(&Need::Region));
+        if let Some(promise) = outliers {
+            return Some(format!("`{}`", promise.name()));
+        }
+        match (&self.job.suppression, self.publication.one_record_each()) {
+            (Some(step), _) => Some(format!("`{}`", step.name)),
+            (None, assumes) => assumes.map(|what| format!("`{what}`")),
+        }
+    }
+
+    /// Refuses persons with several records where a definition assumes one record per person.
+    pub(crate) fn check_persons(&self, repeated: bool) -> Result<()> {
+        match self.one_record_each().filter(|_| repeated) {
+            None => Ok(()),
+            Some(what) => Err(Error::job(format!(
+                "{what} assumes one record per person by its definition, and some persons have several"
+            ))
+            .help("keep one record of each person, or use another model or algorithm: docs/persons.md")
+            .at("input.person")),
+        }
+    }
+
+    /// Binds the promises to a table, for an algorithm that is sound for them there.
     pub(crate) fn bind(&self, data: &Dataset) -> Result<Vec<Box<dyn BoundModel>>> {
+        self.method.accepts_table(&self.promises, data)?;
         let bind = |(i, promise): (usize, &Promise)| {
             promise.bind_for_release(data).map_err(|e| e.within(&format!("models.{i}")))
         };

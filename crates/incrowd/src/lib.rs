@@ -53,6 +53,7 @@ pub mod profile;
 
 mod attack;
 mod batches;
+mod behind;
 mod case;
 mod checked;
 mod claim;
@@ -74,6 +75,7 @@ mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
+pub use behind::Behind;
 pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;
 pub use claim::Claim;

@@ -1,10 +1,12 @@
 //! Judging any published table.
 
-use incrowd_audit::Verification;
 use incrowd_audit::joined::Failure;
+use incrowd_audit::{Judgement, Verification};
+use incrowd_core::model::{Need, Promise};
 use incrowd_core::{Error, Progress, Result};
 use serde_json::{Value as Json, json};
 
+use crate::behind::{self, Behind};
 use crate::case::Case;
 use crate::checked::{about_outliers, need_population};
 use crate::from_original::FromOriginal;
@@ -18,6 +20,8 @@ use crate::publication::{Asked, References};
 pub struct Checked {
     /// What kind of publication it is.
     pub publication: String,
+    /// Whether it is known whose records they are, if promises count persons. If not, what is said is not about them.
+    pub behind: Behind,
     /// The judgements.
     pub verification: Verification,
     /// The promises judged once more on the groups of sensitive values, where those have groups of their own.
@@ -44,6 +48,13 @@ pub struct Checked {
     pub from_original: Option<FromOriginal>,
 }
 
+/// What is judged on records says little about persons: fewer than k records are fewer than k persons, and that is all.
+fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
+    if promise.model.card().needs != [Need::Records] || judgement.holds {
+        (judgement.holds, judgement.unknown) = (false, true);
+    }
+}
+
 /// A file of a release.
 #[derive(Clone, Debug)]
 pub struct CheckedFile {
@@ -59,7 +70,9 @@ impl Checked {
     /// Whether every promise holds, no identifier is published and the table is the one its manifest describes.
     pub fn holds(&self) -> bool {
         let on_values = self.on_values.as_ref();
-        self.verification.holds()
+        // What counts persons was judged when the release was made; nothing of it is known to be broken.
+        let by_persons = matches!(self.behind, Behind::Unknown(_)) && self.digest_matches == Some(true);
+        self.verification.judgements.iter().all(|j| j.holds || by_persons && j.unknown)
             && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
             && self.failures.is_empty()
             && self.digest_matches != Some(false)
@@ -89,6 +102,15 @@ impl Checked {
         });
         if let Some(signed) = self.signed {
             answer["signed"] = json!(signed);
+        }
+        match (&self.behind, &self.verification.persons) {
+            (Behind::NotAsked, _) => {}
+            (Behind::Unknown(why), _) => answer["persons_unknown"] = json!(why),
+            (Behind::Known, found) => {
+                answer["unit"] = json!("persons");
+                let smallest = found.map_or(self.verification.smallest_group, |f| f.smallest_group);
+                answer["smallest_group"] = json!(smallest);
+            }
         }
         if let Some(verification) = &self.on_values {
             let (groups, models) = (verification.groups, ModelEntry::all(verification));
@@ -124,7 +146,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     if outliers || withheld && judging.original.is_some() || need_population(&promises) {
         case.need_hierarchies()?;
     }
-    let tables = case.read_for(&promises, progress)?;
+    let mut tables = case.read_for(&promises, progress)?;
     if tables.people.records() == 0 {
         return Err(Error::input("the table has no records"));
     }
@@ -156,9 +178,15 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let from_original = case.publication.compare_with_original(&case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
     let asked = Asked { reading: &case.reading, promises: &promises, stated: case.stated, references };
-    let judged = case.publication.judge(tables, &asked, progress)?;
+    let behind = behind::find(&case, &mut tables.people, progress)?;
+    let mut judged = case.publication.judge(tables, &asked, progress)?;
+    if let Behind::Unknown(_) = behind {
+        let judgements = promises.iter().zip(&mut judged.verification.judgements);
+        judgements.for_each(|(promise, judgement)| unknown_by_persons(promise, judgement));
+    }
     Ok(Checked {
         publication: case.publication.name().to_owned(),
+        behind,
         verification: judged.verification,
         on_values: judged.on_values,
         rules: judged.rules,

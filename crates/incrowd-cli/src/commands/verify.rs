@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::{Checked, FromOriginal};
+use incrowd::{Behind, Checked, FromOriginal};
 
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
@@ -19,6 +19,9 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
              kinds and hierarchies the release was made with",
             thousands(*records)
         ));
+    }
+    if let Behind::Unknown(why) = &checked.behind {
+        mode.note(why);
     }
     for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
         mode.note(warning);
@@ -99,6 +102,10 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {
             say!("verify   {title}   holds   {what} {have}");
+        } else if judgement.unknown && matches!(checked.behind, Behind::Unknown(_)) {
+            say!(
+                "verify   {title}   UNKNOWN   in records the {what} is {have}; in persons it was judged when it was made"
+            );
         } else if judgement.unknown {
             say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
         } else {
@@ -109,6 +116,10 @@ pub(crate) fn print(checked: &Checked, path: &str) {
                 thousands(verification.groups)
             );
         }
+    }
+    if let (Behind::Known, Some(found)) = (&checked.behind, &verification.persons) {
+        let (published, smallest) = (thousands(found.published), thousands(found.smallest_group));
+        say!("persons  {published} persons; the smallest group has {smallest}");
     }
     print_rules(checked);
     for column in &checked.identifiers {

@@ -25,6 +25,7 @@ mod missing;
 mod models;
 mod order;
 mod outliers;
+mod persons;
 mod profile;
 mod report;
 mod seals;

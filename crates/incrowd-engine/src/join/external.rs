@@ -155,7 +155,7 @@ impl ExternalWorker<'_> {
             let mut table =
                 self.tables[shard_of(&own[0])].lock().expect("no worker panics while it holds a table");
             let before = table.len();
-            table.add(own, &self.codes, &self.hashes);
+            table.add(own, &self.codes, &self.hashes, |_, _| {});
             self.rows.fetch_add((table.len() - before) as u64, Ordering::Relaxed);
         }
         if self.rows.load(Ordering::Relaxed) > self.most && !self.full.swap(true, Ordering::Relaxed) {

@@ -235,6 +235,8 @@ pub struct Input {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// The column that says whose record it is. Then every promise counts persons.
+    pub person: Option<String>,
 }
 
 impl Input {
@@ -265,6 +267,7 @@ impl Default for Input {
             default_role: DefaultRole::default(),
             delimiter: None,
             format: None,
+            person: None,
         }
     }
 }

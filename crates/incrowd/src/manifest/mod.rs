@@ -44,6 +44,12 @@ pub struct Manifest {
     pub job: JobEntry,
     /// How many records went where.
     pub records: RecordsEntry,
+    /// What every promise counts, if not records: `persons`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How many persons went where, if promises count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persons: Option<PersonsEntry>,
     /// How many groups a reader sees.
     pub groups: u64,
     /// The promises, as they were judged on the written bytes.
@@ -114,6 +120,26 @@ impl RecordsEntry {
     }
 }
 
+/// How many persons went where; what would tell a secret is not told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonsEntry {
+    /// Read from the input. A record that names nobody is a person of its own.
+    #[serde(default)]
+    pub read: Option<u64>,
+    /// Of whom no record is published.
+    #[serde(default)]
+    pub dropped: Option<u64>,
+    /// Of whom some record is published.
+    pub published: u64,
+    /// How many the smallest group has.
+    pub smallest_group: u64,
+    /// How many records the smallest group has, which may be another one.
+    pub smallest_group_records: u64,
+}
+
+/// What promises count, as a manifest says it.
+pub(crate) const PERSONS: &str = "persons";
+
 /// A promise as it was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelEntry {
@@ -139,6 +165,28 @@ pub struct Measured {
     pub have: Option<f64>,
     /// What it needs.
     pub need: Option<f64>,
+}
+
+impl Manifest {
+    /// The counts that are told, each with its name in words.
+    pub(crate) fn counts_told(&self) -> Vec<(String, u64)> {
+        let mut all = self.records.told();
+        if let Some(persons) = &self.persons {
+            let counts = [
+                ("persons read", persons.read),
+                ("persons of whom nothing is published", persons.dropped),
+                ("persons published", Some(persons.published)),
+                ("persons in the smallest group", Some(persons.smallest_group)),
+            ];
+            all.extend(counts.into_iter().filter_map(|(name, n)| Some((name.to_owned(), n?))));
+        }
+        all
+    }
+
+    /// Whether promises count persons.
+    pub fn by_persons(&self) -> bool {
+        self.unit.as_deref() == Some(PERSONS)
+    }
 }
 
 impl ModelEntry {

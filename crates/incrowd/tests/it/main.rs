@@ -18,6 +18,7 @@ mod metamorphic;
 mod odd_types;
 mod optimized;
 mod overwriting;
+mod persons;
 mod pipeline;
 mod plain;
 mod profile;

@@ -122,6 +122,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "format", Kind::Choice(&words(&FORMATS)))
     },
     Key {
+        about: "The column that says whose record it is: then every promise counts persons, not records",
+        more: "It is an identifier and never published. A record without a value there counts as a person of its own. See \
+               docs/persons.md.",
+        flags: &[flag("person", "COLUMN", &[Anonymize, Batches, Compare, Verify, Attack, Report, Init])],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.person = Some(name.to_owned()))),
+        ..key(Section::Input, "person", Kind::Text)
+    },
+    Key {
         about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
         more: "A column that has a hierarchy or a kind of its own is left alone.",
         flags: &[flag("hierarchies", "DIR", ALONG)],

@@ -170,6 +170,10 @@ impl Publication for Joined {
         Ok(places)
     }
 
+    fn one_record_each(&self) -> Option<&'static str> {
+        Some("k-join-anonymity")
+    }
+
     fn gather<'e>(
         &self,
         engine: &'e mut dyn Engine,
@@ -178,6 +182,11 @@ impl Publication for Joined {
         progress: &dyn Progress,
     ) -> Result<Material<'e>> {
         let rules = rules(&job.job)?;
+        if let Some(person) = &job.job.input.person {
+            let repeats =
+                engine.source().repeats(std::slice::from_ref(person), &job.fold_spec(), progress)?;
+            job.check_persons(repeats > 0)?;
+        }
         let all = rules.method == JoinMethod::Direct;
         let output = job.job.output.as_ref().map(|output| output.path.clone()).unwrap_or_default();
         let directory = Some(join::directory_of(&output)).filter(|directory| directory.is_dir());
