@@ -255,7 +255,7 @@ mod tests {
         std::fs::write(&input, "who,age\na,1\na,1\nb,1\nc,2\nc,2\na,2\n").unwrap();
         let mut engine = Embedded::open(&[input], &Options::default()).unwrap();
         let tables = vec![dir.path().join("out.csv")];
-        engine.begin(&Places { tables, manifest: dir.path().join("out.json"), keys: Vec::new() }).unwrap();
+        engine.begin(&Places { tables, manifest: dir.path().join("out.json"), ..Places::default() }).unwrap();
         let (columns, person) = (vec!["age".to_owned()], Some("who".to_owned()));
         let spec = FoldSpec { columns: columns.clone(), person, ..FoldSpec::default() };
         let folded = engine.fold(&spec, &Silent).unwrap();
