@@ -11,11 +11,10 @@
 use incrowd_core::{Dataset, Domain, Progress};
 use rayon::prelude::*;
 
-use super::Metric;
 use super::blocks::Blocks;
 use super::candidates::ClassCounter;
-use super::climb::ModelCheck;
 use super::levels::{self, PricedLevels};
+use crate::improve::{Metric, ModelCheck};
 
 /// So many combinations are looked at side by side.
 const SIDE_BY_SIDE: usize = 64;
@@ -71,7 +70,8 @@ pub(super) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn 
     }
     let sum: f64 =
         rows.iter().map(|&row| f64::from(least[row as usize]) * data.weight(row as usize) as f64).sum();
-    Some(sum / (data.records() as f64 * all.len() as f64))
+    let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+    Some(sum / (data.records() as f64 * weights))
 }
 
 /// All levels of a hierarchy; of a column without one, the value and everything.
@@ -105,7 +105,7 @@ fn prices(data: &Dataset, column: usize, of_column: &PricedLevels, metric: Metri
             _ => metric.of(domain, lo, hi),
         };
         // Never above the true price, whatever the rounding.
-        (price * (1.0 - 1e-6)) as f32
+        (data.quasi()[column].weight * price * (1.0 - 1e-6)) as f32
     };
     (0..of_column.terms.len())
         .map(|level| (0..domain.leaves()).map(|leaf| at(level, leaf)).collect())

@@ -53,7 +53,7 @@ impl AlgorithmReport for AscentReport {
     }
 
     fn to_text(&self, _: Outcome) -> Vec<Block> {
-        let metric = if self.metric == Metric::Ncp { "NCP" } else { "information loss" };
+        let metric = self.metric.title();
         let alone = match self.without_company {
             0 => "nobody without company".to_owned(),
             1 => "1 record without company placed with others".to_owned(),
