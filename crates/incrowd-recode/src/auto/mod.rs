@@ -10,8 +10,12 @@ mod report;
 
 pub use report::{AutoReport, Candidate};
 
+use std::collections::HashMap;
+
 use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{Dataset, Param, ParamKind, Params, Partition, Plan, Progress, Result};
+use incrowd_core::{
+    Dataset, Domain, GroupId, GroupSummary, Param, ParamKind, Params, Partition, Plan, Progress, Result,
+};
 
 use crate::ascent;
 use crate::improve::{self, Improved, Metric, ModelCheck, Patience, Shapes};
@@ -25,6 +29,9 @@ const CLIMB_LOOKS: u64 = 1_500_000_000;
 /// Mondrian is tried with each quasi-identifier first if that is no more than this: rows times the square of the
 /// quasi-identifiers.
 const TRIAL_LOOKS: u64 = 60_000_000;
+
+/// So much cheaper the climb's groups must be than those of dividing, which leave more to be gained by moving.
+const HEAD_START: f64 = 0.15;
 
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
 const LOOKS: u64 = 400_000_000;
@@ -103,129 +110,140 @@ impl Algorithm for Auto {
         progress: &dyn Progress,
     ) -> Result<Recoding> {
         keeps_as_a_whole(CARD.name, data, models)?;
-        let shapes = Shapes::new(data, self.metric);
-        let check = ModelCheck::new(data, models, &shapes);
-        let mut search = Search::new(data, &check, &shapes, self.metric);
-        let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
-        search.offer("mondrian", improve::members(data, &mondrian));
-        if data.population().is_none() && data.rows() > 0 {
-            self.try_others(&mut search, models, suppressible, progress)?;
-            search.improve(progress);
+        let only_counts = models.iter().all(|model| model.least_records().is_some());
+        let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
+        // If the number of records is all that matters, rows that differ in nothing but sensitive values are one row.
+        let condensed = (only_counts && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
+        let Some(condensed) = condensed else {
+            let (partition, report) = self.search(data, models, suppressible, progress)?;
+            return Ok(Recoding::new(partition).reporting(report));
+        };
+        let (found, report) = self.search(&condensed.data, models, suppressible, progress)?;
+        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); found.groups()];
+        for row in 0..data.rows() {
+            if let Some(group) = found.group(condensed.of_row[row] as usize) {
+                groups[group.index()].push(row as u32);
+            }
         }
-        let report = search.report(data);
-        let Search { best, .. } = search;
-        let mut partition = improve::partition(data, &shapes, best)?;
-        let mut report = report;
-        if !check.only_counts() && !alike_admitted(data, models, &partition) {
-            report.back_to_mondrian();
-            partition = mondrian;
-        }
+        let partition = improve::partition(data, &Shapes::new(data, self.metric), groups)?;
         Ok(Recoding::new(partition).reporting(report))
     }
 }
 
 impl Auto {
-    /// The other ways of grouping, where they are cheap.
-    fn try_others(
+    /// Finds groups.
+    fn search(
         &self,
-        search: &mut Search<'_, '_>,
+        data: &Dataset,
         models: &[Box<dyn BoundModel>],
         suppressible: u64,
         progress: &dyn Progress,
-    ) -> Result<()> {
-        let data = search.data;
+    ) -> Result<(Partition, AutoReport)> {
+        let shapes = Shapes::new(data, self.metric);
+        let check = ModelCheck::new(data, models, &shapes);
+        let mut search = Search { data, check: &check, shapes: &shapes, tried: Vec::new(), rounds: 0, looks: 0 };
+        let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
+        search.offer("mondrian", improve::members(data, &mondrian));
         let (rows, columns) = (data.rows() as u64, data.quasi().len() as u64);
-        if columns > 1 && rows * columns * columns <= TRIAL_LOOKS {
+        let movable = data.population().is_none() && rows > 0;
+        if movable && columns > 1 && rows * columns * columns <= TRIAL_LOOKS {
             let found = Optimized::default().recode(data, models, suppressible, progress)?;
             search.offer("optimized-mondrian", improve::members(data, &found));
         }
-        if rows.saturating_mul(ascent::combinations(data, self.metric)) <= CLIMB_LOOKS {
-            let climbed = ascent::climbed(search.check, search.shapes, self.metric, suppressible, progress);
+        // What comes of dividing is better than what comes of climbing to begin with, if it is not much dearer.
+        let mut best = search.cheapest(0.0);
+        if movable && rows.saturating_mul(ascent::combinations(data, self.metric)) <= CLIMB_LOOKS {
+            let climbed = ascent::climbed(&check, &shapes, self.metric, suppressible, progress);
             if let Ok((groups, _)) = climbed {
                 search.offer("climb", groups);
+                best = search.cheapest(HEAD_START);
             }
         }
-        Ok(())
+        let mut groups = std::mem::take(&mut search.tried[best].groups);
+        if movable {
+            groups = search.improve(groups, search.tried[best].name != "climb", progress);
+        }
+        let mut report = search.report(self.metric, best, &groups);
+        let mut partition = improve::partition(data, &shapes, groups)?;
+        if report.loss > report.candidates[0].loss
+            || !check.only_counts() && !alike_admitted(data, models, &partition)
+        {
+            report.back_to_mondrian();
+            partition = mondrian;
+        }
+        Ok((partition, report))
     }
 }
 
-/// The best groups so far.
+/// Ways of grouping that were tried.
 struct Search<'s, 'a> {
     data: &'s Dataset,
     check: &'s ModelCheck<'a>,
     shapes: &'s Shapes<'s>,
-    metric: Metric,
-    best: Vec<Vec<u32>>,
-    cost: f64,
-    candidates: Vec<Candidate>,
-    taken: &'static str,
+    tried: Vec<Tried>,
     rounds: u64,
     looks: u64,
 }
 
-impl<'s, 'a> Search<'s, 'a> {
-    fn new(
-        data: &'s Dataset,
-        check: &'s ModelCheck<'a>,
-        shapes: &'s Shapes<'s>,
-        metric: Metric,
-    ) -> Search<'s, 'a> {
-        let (best, candidates) = (Vec::new(), Vec::new());
-        Search { data, check, shapes, metric, best, cost: f64::INFINITY, candidates, taken: "", rounds: 0, looks: 0 }
-    }
+struct Tried {
+    name: &'static str,
+    groups: Vec<Vec<u32>>,
+    loss: f64,
+}
 
+impl Search<'_, '_> {
     /// What a cell costs in the mean.
-    fn loss(&self, cost: f64) -> f64 {
+    fn loss(&self, groups: &[Vec<u32>]) -> f64 {
         let cells = self.data.records() as f64 * f64::from(self.shapes.most);
-        if cells > 0.0 { cost / cells } else { 0.0 }
+        if cells > 0.0 { improve::cost(self.shapes, self.data, groups) / cells } else { 0.0 }
     }
 
-    /// Keeps these groups if they cost less.
     fn offer(&mut self, name: &'static str, groups: Vec<Vec<u32>>) {
-        let cost = improve::cost(self.shapes, self.data, &groups);
-        self.candidates.push(Candidate { name, loss: self.loss(cost) });
-        if cost < self.cost {
-            (self.best, self.cost, self.taken) = (groups, cost, name);
-        }
+        let loss = self.loss(&groups);
+        self.tried.push(Tried { name, groups, loss });
     }
 
-    /// Moves records between the best groups.
-    fn improve(&mut self, progress: &dyn Progress) {
+    /// The cheapest, if the last one must be cheaper by this share than the others; the first of equally cheap ones.
+    fn cheapest(&self, share: f64) -> usize {
+        let last = self.tried.len() - 1;
+        let loss = |at: usize| self.tried[at].loss / if at == last { 1.0 - share } else { 1.0 };
+        (0..=last).min_by(|&a, &b| loss(a).total_cmp(&loss(b))).unwrap_or(0)
+    }
+
+    /// Moves records between groups.
+    fn improve(&mut self, groups: Vec<Vec<u32>>, divided: bool, progress: &dyn Progress) -> Vec<Vec<u32>> {
         let columns = self.data.quasi().len();
         let looks = LOOKS.max(LOOKS_PER_ROW * self.data.rows() as u64);
-        let patience =
-            Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings: 2, seconds: None };
-        let before = std::mem::take(&mut self.best);
+        let regroupings = if divided { 2 } else { 0 };
+        let patience = Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, seconds: None };
         let Improved { groups, rounds, looks, .. } =
-            improve::improve(self.check, self.shapes, before, patience, progress);
+            improve::improve(self.check, self.shapes, groups, patience, progress);
         (self.rounds, self.looks) = (rounds, looks);
-        self.cost = improve::cost(self.shapes, self.data, &groups);
-        self.best = groups;
+        groups
     }
 
-    fn report(&self, data: &Dataset) -> AutoReport {
+    fn report(&self, metric: Metric, best: usize, groups: &[Vec<u32>]) -> AutoReport {
+        let candidate = |tried: &Tried| Candidate { name: tried.name, loss: tried.loss };
         AutoReport {
-            metric: self.metric,
-            candidates: self.candidates.clone(),
-            taken: self.taken,
+            metric,
+            candidates: self.tried.iter().map(candidate).collect(),
+            taken: self.tried[best].name,
             rounds: self.rounds,
             looks: self.looks,
-            loss: self.loss(self.cost),
-            rows: data.rows() as u64,
+            loss: self.loss(groups),
         }
     }
 }
 
 /// Whether the models admit what a reader sees: groups published with the same cells are one.
 fn alike_admitted(data: &Dataset, models: &[Box<dyn BoundModel>], partition: &Partition) -> bool {
-    use std::collections::HashMap;
     let plan = Plan::new(data, partition);
     let mut seen: HashMap<&[u32], u32> = HashMap::new();
     let groups = partition.groups();
     let mut first: Vec<u32> = (0..groups as u32).collect();
     let mut shared = vec![false; groups];
     for group in 0..groups as u32 {
-        let one = *seen.entry(plan.cells(incrowd_core::GroupId(group))).or_insert(group);
+        let one = *seen.entry(plan.cells(GroupId(group))).or_insert(group);
         if one != group {
             first[group as usize] = one;
             shared[one as usize] = true;
@@ -234,12 +252,12 @@ fn alike_admitted(data: &Dataset, models: &[Box<dyn BoundModel>], partition: &Pa
     if !shared.contains(&true) {
         return true;
     }
-    let mut summaries: HashMap<u32, incrowd_core::GroupSummary> = HashMap::new();
+    let mut summaries: HashMap<u32, GroupSummary> = HashMap::new();
     for row in 0..data.rows() {
         let Some(group) = partition.group(row) else { continue };
         let one = first[group.index()];
         if shared[one as usize] {
-            let empty = || incrowd_core::GroupSummary::empty(data.sensitive().len());
+            let empty = || GroupSummary::empty(data.sensitive().len());
             summaries.entry(one).or_insert_with(empty).add(data.weight(row), data.sensitive_codes(row));
         }
     }

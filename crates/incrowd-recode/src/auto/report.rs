@@ -30,8 +30,6 @@ pub struct AutoReport {
     pub looks: u64,
     /// The loss in the end.
     pub loss: f64,
-    /// Distinct rows.
-    pub rows: u64,
 }
 
 impl AutoReport {

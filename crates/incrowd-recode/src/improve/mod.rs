@@ -27,8 +27,16 @@ pub(crate) use movable::MovableGroup;
 pub(crate) use shape::Shapes;
 use window::Window;
 
-/// So many groups are looked at together.
-const GROUPS: usize = 128;
+/// A window has at most so many rows, and fewer the more rows there are, so that a round takes about the same time.
+const WINDOW_ROWS: usize = 2048;
+const FEWEST_ROWS: usize = 128;
+const ROWS_SQUARED: usize = 1 << 28;
+
+/// Groups of windows with fewer rows are not grouped anew.
+const REGROUPED_ROWS: usize = 256;
+
+/// A window has at least so many groups.
+const FEWEST_GROUPS: usize = 16;
 
 /// Gains below this are rounding.
 const LEAST_GAIN: f32 = 1e-3;
@@ -42,7 +50,8 @@ pub(crate) struct Patience {
     pub(crate) least_gain: f64,
     /// Before a round that would take more looks than are left, if that is limited.
     pub(crate) looks: u64,
-    /// In so many rounds neighbouring groups are grouped anew.
+    /// In so many rounds neighbouring groups are grouped anew. The first is for groups that come in an order in which
+    /// neighbours are alike.
     pub(crate) regroupings: usize,
     /// After so many seconds, if that is limited.
     pub(crate) seconds: Option<f64>,
@@ -113,8 +122,9 @@ pub(crate) fn improve(
         if late() || looks.saturating_add(last) > patience.looks {
             break;
         }
-        let windows = windows(check, groups, round);
-        let regroup = round < patience.regroupings;
+        let in_order = round == 0 && patience.regroupings > 0;
+        let windows = windows(check, if in_order { groups } else { sorted(check, groups, round) });
+        let regroup = round < patience.regroupings && window_rows(check.data.rows()) >= REGROUPED_ROWS;
         let improved = |groups: Vec<Vec<u32>>| {
             if late() {
                 return (groups, 0);
@@ -141,28 +151,38 @@ pub(crate) fn improve(
     Improved { groups, rounds, looks, out_of_time: late() }
 }
 
-/// The groups in windows of neighbours: first as they come, then such as agree in the columns that come first in the order of
-/// the round.
-fn windows(check: &ModelCheck<'_>, mut groups: Vec<Vec<u32>>, round: usize) -> Vec<Vec<Vec<u32>>> {
-    if round > 0 {
-        let round = round - 1;
-        let columns = check.data.quasi().len();
-        let step = stride(columns, round);
-        let key = |rows: &Vec<u32>| -> (Vec<u32>, u32) {
-            let codes = check.data.quasi_codes(rows[(round / columns) % rows.len()] as usize);
-            ((0..columns).map(|i| codes[(i * step + round) % columns]).collect(), rows[0])
-        };
-        groups.par_sort_by_cached_key(key);
-    }
-    let mut windows: Vec<Vec<Vec<u32>>> = Vec::with_capacity(groups.len().div_ceil(GROUPS));
-    let mut groups = groups.into_iter();
-    loop {
-        let window: Vec<Vec<u32>> = groups.by_ref().take(GROUPS).collect();
-        if window.is_empty() {
-            return windows;
+/// The rows of a window.
+fn window_rows(rows: usize) -> usize {
+    (ROWS_SQUARED / rows.max(1)).clamp(FEWEST_ROWS, WINDOW_ROWS)
+}
+
+/// The groups in windows.
+fn windows(check: &ModelCheck<'_>, groups: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
+    let most = window_rows(check.data.rows());
+    let mut windows: Vec<Vec<Vec<u32>>> = Vec::new();
+    let (mut window, mut rows): (Vec<Vec<u32>>, usize) = Default::default();
+    for group in groups {
+        if rows + group.len() > most && window.len() >= FEWEST_GROUPS {
+            windows.push(std::mem::take(&mut window));
+            rows = 0;
         }
-        windows.push(window);
+        rows += group.len();
+        window.push(group);
     }
+    windows.push(window);
+    windows
+}
+
+/// The groups so that neighbours agree in the columns that come first in the order of the round.
+fn sorted(check: &ModelCheck<'_>, mut groups: Vec<Vec<u32>>, round: usize) -> Vec<Vec<u32>> {
+    let columns = check.data.quasi().len();
+    let step = stride(columns, round);
+    let key = |rows: &Vec<u32>| -> (Vec<u32>, u32) {
+        let codes = check.data.quasi_codes(rows[(round / columns) % rows.len()] as usize);
+        ((0..columns).map(|i| codes[(i * step + round) % columns]).collect(), rows[0])
+    };
+    groups.par_sort_by_cached_key(key);
+    groups
 }
 
 /// A step through the columns that reaches all of them, another one every few sweeps.

@@ -9,51 +9,22 @@ use super::check::ModelCheck;
 use super::movable::MovableGroup;
 use super::shape::Shapes;
 
-/// Groups are put together until they have so many rows.
-const ROWS: usize = 512;
-
 /// A group for which so many rows were not enough is given up.
 const MOST_ROWS: usize = 256;
 
-/// The groups, those grouped anew that cost less then.
+/// These groups, or others of the same rows if those cost less.
 pub(super) fn regroup<'a>(
     check: &ModelCheck<'a>,
     shapes: &Shapes<'_>,
     groups: Vec<Vec<u32>>,
     looks: &mut u64,
 ) -> Vec<Vec<u32>> {
-    let mut all = Vec::with_capacity(groups.len());
-    let (mut pool, mut rows): (Vec<Vec<u32>>, usize) = (Vec::new(), 0);
-    let mut flush = |pool: Vec<Vec<u32>>, looks: &mut u64| all.extend(anew(check, shapes, pool, looks));
-    for group in groups {
-        if rows > 0 && rows + group.len() > ROWS {
-            flush(std::mem::take(&mut pool), looks);
-            rows = 0;
-        }
-        rows += group.len();
-        pool.push(group);
-    }
-    flush(pool, looks);
-    all
-}
-
-/// These groups, or others of the same rows if those cost less.
-fn anew<'a>(
-    check: &ModelCheck<'a>,
-    shapes: &Shapes<'_>,
-    groups: Vec<Vec<u32>>,
-    looks: &mut u64,
-) -> Vec<Vec<u32>> {
-    let rows = groups.iter().map(Vec::len).sum::<usize>();
-    if groups.len() < 2 || rows > ROWS {
-        return groups;
-    }
     let price = |rows: &Vec<u32>| {
         let records: u64 = rows.iter().map(|&row| check.data.weight(row as usize)).sum();
         shapes.price(&shapes.of(rows.iter().copied())) * records as f32
     };
     let have: f32 = groups.iter().map(price).sum();
-    if have <= LEAST_GAIN {
+    if groups.len() < 2 || have <= LEAST_GAIN {
         return groups;
     }
     match clustered(check, shapes, groups.concat(), have - LEAST_GAIN, looks) {
@@ -76,35 +47,23 @@ fn clustered<'a>(
     let mut cost = 0.0;
     // A corner to begin with: the row that is farthest from the first.
     let mut last = shapes.of(rows.first().copied());
-    while !rows.is_empty() {
-        *looks += rows.len() as u64;
-        let far = |row: u32| shapes.price_with(&last, row, f32::INFINITY).unwrap_or(0.0);
-        let mut seed = (0, -1.0);
-        for (at, &row) in rows.iter().enumerate() {
-            let far = far(row);
-            if far > seed.1 {
-                seed = (at, far);
-            }
-        }
-        let row = rows.swap_remove(seed.0);
-        let mut group = MovableGroup::new(check, shapes, vec![row]);
-        while !group.is_admitted(check) {
-            if rows.is_empty() || group.rows.len() >= MOST_ROWS {
-                break;
-            }
-            *looks += rows.len() as u64;
-            let picky = group.records() >= check.least;
-            let at = next(check, shapes, &group, &rows, picky).or_else(|| {
-                next(check, shapes, &group, &rows, false)
-            });
+    let mut loose = Loose { at_least: vec![0.0; rows.len()], rows, looks: 0 };
+    while !loose.rows.is_empty() {
+        let seed = loose.farthest(shapes, &last);
+        let mut group = MovableGroup::new(check, shapes, vec![loose.take(seed)]);
+        loose.at_least.fill(0.0);
+        while !group.is_admitted(check) && group.rows.len() < MOST_ROWS {
+            let picky = !check.only_counts() && group.records() >= check.least;
+            let at = loose.nearest(check, shapes, &group, picky);
+            let at = if picky { at.or_else(|| loose.nearest(check, shapes, &group, false)) } else { at };
             let Some(at) = at else { break };
-            let row = rows.swap_remove(at);
-            group.push(check, shapes, row);
+            group.push(check, shapes, loose.take(at));
         }
         last.clone_from(&group.shape);
         if group.is_admitted(check) {
             cost += group.cost();
             if cost >= limit {
+                *looks += loose.looks;
                 return None;
             }
             groups.push(group);
@@ -112,6 +71,7 @@ fn clustered<'a>(
             rest.append(&mut group.rows);
         }
     }
+    *looks += loose.looks;
     for row in rest {
         let weight = check.data.weight(row as usize);
         let mut best: Option<(f32, usize)> = None;
@@ -132,23 +92,54 @@ fn clustered<'a>(
     (cost < limit).then_some(groups)
 }
 
-/// Where the row is that makes the group least dear; with `picky` of those with which the models admit it.
-fn next<'a>(
-    check: &ModelCheck<'a>,
-    shapes: &Shapes<'_>,
-    group: &MovableGroup<'a>,
-    rows: &[u32],
-    picky: bool,
-) -> Option<usize> {
-    let mut best: Option<(f32, usize)> = None;
-    for (at, &row) in rows.iter().enumerate() {
-        let most = best.map_or(f32::INFINITY, |best| best.0);
-        if let Some(price) = shapes.price_with(&group.shape, row, most)
-            && price < most
-            && (!picky || group.takes(check, row))
-        {
-            best = Some((price, at));
-        }
+/// Rows that are in no group yet.
+struct Loose {
+    rows: Vec<u32>,
+    /// What the group costs at least with each of them. A group only grows, so what it cost before it does still.
+    at_least: Vec<f32>,
+    looks: u64,
+}
+
+impl Loose {
+    fn take(&mut self, at: usize) -> u32 {
+        self.at_least.swap_remove(at);
+        self.rows.swap_remove(at)
     }
-    best.map(|best| best.1)
+
+    /// The row that is farthest from a group.
+    fn farthest(&mut self, shapes: &Shapes<'_>, shape: &[u32]) -> usize {
+        self.looks += self.rows.len() as u64;
+        let mut best = (-1.0, 0);
+        for (at, &row) in self.rows.iter().enumerate() {
+            let far = shapes.at_least_with(shape, row, f32::INFINITY);
+            if far > best.0 {
+                best = (far, at);
+            }
+        }
+        best.1
+    }
+
+    /// Where the row is that makes the group least dear; with `picky` of those with which the models admit it.
+    fn nearest<'a>(
+        &mut self,
+        check: &ModelCheck<'a>,
+        shapes: &Shapes<'_>,
+        group: &MovableGroup<'a>,
+        picky: bool,
+    ) -> Option<usize> {
+        let mut best: Option<(f32, usize)> = None;
+        for (at, &row) in self.rows.iter().enumerate() {
+            let most = best.map_or(f32::INFINITY, |best| best.0);
+            if self.at_least[at] >= most {
+                continue;
+            }
+            self.looks += 1;
+            let price = shapes.at_least_with(&group.shape, row, most);
+            self.at_least[at] = price;
+            if price < most && (!picky || group.takes(check, row)) {
+                best = Some((price, at));
+            }
+        }
+        best.map(|best| best.1)
+    }
 }

@@ -138,6 +138,11 @@ impl<'a> Shapes<'a> {
 
     /// The price of a shape if it covered a row too, unless it is more than `most`.
     pub(crate) fn price_with(&self, shape: &[u32], row: u32, most: f32) -> Option<f32> {
+        Some(self.at_least_with(shape, row, most)).filter(|price| *price <= most)
+    }
+
+    /// The price of a shape if it covered a row too; if that is more than `most`, something between the two.
+    pub(crate) fn at_least_with(&self, shape: &[u32], row: u32, most: f32) -> f32 {
         let codes = self.data.quasi_codes(row as usize);
         let mut sum = 0.0;
         for &q in &self.telling {
@@ -153,10 +158,10 @@ impl<'a> Shapes<'a> {
                 }
             };
             if sum > most {
-                return None;
+                return sum;
             }
         }
-        Some(sum)
+        sum
     }
 
     fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {
