@@ -13,6 +13,7 @@ pub mod expansion;
 pub mod full_domain;
 mod improve;
 pub mod join;
+pub mod least;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;

@@ -20,7 +20,7 @@ use crate::improve::{Metric, ModelCheck};
 const SIDE_BY_SIDE: usize = 64;
 
 /// The least mean price of a cell, or nothing if there are too many combinations of levels to tell.
-pub(super) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
+pub(crate) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
     let data = check.data;
     let all: Vec<PricedLevels> = (0..data.quasi().len()).map(|q| two_or_all(data, q, metric)).collect();
     if levels::combinations(&all) > levels::MOST_NODES {

@@ -23,10 +23,8 @@ use crate::{Algorithm, Card, Recoding};
 use climb::Climbed;
 
 pub use crate::improve::Metric;
+pub(crate) use bound::least_loss;
 pub use report::AscentReport;
-
-/// With a balanced effort the bound is computed if it takes no more than so many looks at a row.
-const BOUND_WORK: u64 = 400_000_000;
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -132,14 +130,7 @@ impl Algorithm for Ascent {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        let (partition, mut report) = self.ascend(data, models, suppressible, progress)?;
-        let work = report.combinations.saturating_mul(data.rows() as u64);
-        let worth = match self.effort {
-            Effort::Fast => false,
-            Effort::Balanced => work <= BOUND_WORK,
-            Effort::Best => true,
-        };
-        report.bound = if worth { self.least_loss(data, models, progress) } else { None };
+        let (partition, report) = self.ascend(data, models, suppressible, progress)?;
         Ok(Recoding::new(partition).reporting(report))
     }
 }
@@ -179,21 +170,8 @@ impl Ascent {
             reached,
             rounds,
             out_of_time,
-            bound: None,
         };
         Ok((partition, report))
-    }
-
-    /// The least mean loss of a cell that any release of this table can have if these models are kept and nobody is
-    /// suppressed; nothing if there are too many combinations of levels to tell.
-    pub fn least_loss(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        progress: &dyn Progress,
-    ) -> Option<f64> {
-        let shapes = Shapes::new(data, self.metric);
-        bound::least_loss(&ModelCheck::new(data, models, &shapes), self.metric, progress)
     }
 }
 

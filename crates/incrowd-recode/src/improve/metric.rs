@@ -14,7 +14,7 @@ pub enum Metric {
 
 impl Metric {
     /// The metric with this name in a job; information loss if there is none.
-    pub(crate) fn named(name: &str) -> Metric {
+    pub fn named(name: &str) -> Metric {
         if name == Metric::Ncp.name() { Metric::Ncp } else { Metric::InformationLoss }
     }
 

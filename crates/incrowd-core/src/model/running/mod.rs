@@ -2,6 +2,14 @@
 //! the others again. Algorithms that move records ask for it; the answers are those of
 //! [`BoundModel::admits`](super::BoundModel::admits), always.
 
+mod diversity;
+mod moved;
+mod within;
+
+pub(super) use diversity::{Distinct, Entropy, Frequency, Recursive};
+pub(super) use moved::{Moved, Work};
+pub(super) use within::{Within, first_true};
+
 use std::fmt::Debug;
 
 /// A group of which records come and go, as one model sees it. Codes are those of the column the model looks at.

@@ -7,6 +7,7 @@ mod likeness;
 mod numeric;
 mod papers;
 mod presence;
+mod running;
 mod survives;
 mod vectors;
 
