@@ -142,7 +142,6 @@ pub(crate) fn improve(
         let now = cost(shapes, check.data, &groups);
         progress.advance(1);
         progress.note(&format!("loss so far {:.4}", now / cells));
-        if std::env::var_os("IMPROVE_TRACE").is_some() { eprintln!("round {round} loss {:.5} looks {last} groups {} t {:.2}", now / cells, groups.len(), began.elapsed().as_secs_f64()); }
         if now >= before * (1.0 - patience.least_gain) && patience.least_gain > 0.0 {
             break;
         }
