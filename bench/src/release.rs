@@ -8,7 +8,7 @@ use incrowd::hierarchy::mask;
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
 use incrowd::model::Promise;
 use incrowd::recode::Method;
-use incrowd::recode::ascent::{Ascent, Effort, Metric};
+use incrowd::recode::least::{Metric, least_loss};
 use incrowd::{Embedded, Engine, FoldSpec, Silent, Value};
 
 use crate::lattice::processor_seconds;
@@ -136,7 +136,6 @@ impl Task<'_> {
 
     pub(crate) fn bound(&self, table: &Dataset, k: i64) -> Result<f64, String> {
         let metric = if self.ncp { Metric::Ncp } else { Metric::InformationLoss };
-        let ascent = Ascent { effort: Effort::Fast, metric, seconds: None };
-        Ok(ascent.least_loss(table, &self.models(table, k)?, &Silent).unwrap_or(f64::NAN))
+        Ok(least_loss(table, &self.models(table, k)?, metric, &Silent).unwrap_or(f64::NAN))
     }
 }

@@ -73,6 +73,16 @@ impl Histogram {
         self.entries = merged;
     }
 
+    /// Takes away `records` of a value that were added before.
+    pub fn subtract(&mut self, code: u32, records: u64) {
+        if let Ok(at) = self.entries.binary_search_by_key(&code, |entry| entry.0) {
+            self.entries[at].1 -= records;
+            if self.entries[at].1 == 0 {
+                self.entries.remove(at);
+            }
+        }
+    }
+
     /// Takes away a histogram that was added before.
     pub fn remove(&mut self, other: &Histogram) {
         let mut theirs = other.entries.iter().peekable();

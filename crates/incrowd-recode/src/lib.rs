@@ -8,9 +8,12 @@
 
 pub mod anatomy;
 pub mod ascent;
+pub mod auto;
 pub mod expansion;
 pub mod full_domain;
+mod improve;
 pub mod join;
+pub mod least;
 pub mod local_recoding;
 pub mod mondrian;
 pub mod optimized;
@@ -29,6 +32,7 @@ use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Persons, Pr
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
 pub const ALGORITHMS: &[&Card] = &[
+    &auto::CARD,
     &mondrian::CARD,
     &local_recoding::CARD,
     &full_domain::CARD,

@@ -10,6 +10,7 @@ use incrowd_core::{
     Progress, Result, Schema,
 };
 use incrowd_engine::{Engine, Output, Receipt};
+use incrowd_recode::least::{BoundReport, Metric, least_loss};
 use incrowd_recode::ungrouped::finish_suppression;
 use incrowd_recode::{Recoding, Reported};
 
@@ -252,6 +253,14 @@ pub(crate) fn recode(
     let allowed = suppressible(job, data.records());
     let recode = |allowed| job.method.algorithm.recode_and_report(data, models, allowed, progress);
     let Recoding { partition, report, domains } = recode(allowed)?;
+    let report = match job.job.algorithm.bound {
+        true => {
+            let known = job.method.card.params.iter().any(|param| param.name == "metric");
+            let metric = Metric::named(if known { job.method.params.word("metric") } else { "" });
+            BoundReport::beside(report, metric, least_loss(data, models, metric, progress))
+        }
+        false => report,
+    };
     let way = job.job.algorithm.suppressed;
     match finish_suppression(data, &job.promises, models, partition, way, allowed) {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),

@@ -129,7 +129,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
         job.push_str(&format!("{:<15} = {entry}\n", column.name));
     }
     job.push_str(&format!(
-        "\n[[models]]\nname = \"k-anonymity\"\nk = {}\n\n[algorithm]\nname = \"mondrian\"\n",
+        "\n[[models]]\nname = \"k-anonymity\"\nk = {}\n\n[algorithm]\nname = \"auto\"\n",
         args.k
     ));
     let path = args.dir.join("job.toml");

@@ -6,6 +6,7 @@
 //!
 //! Where we differ: basic likeness is decided in integers; the logarithm is rounded against the publisher.
 
+use super::running::{Running, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -105,5 +106,14 @@ impl BoundModel for Bound {
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    /// A larger group has a smaller share of the value, so it is admitted from some number of records on.
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        let range = |code: u32, count: u64| {
+            let least = first_true(count, self.records + 1, |n| self.judge(code, count, n).holds);
+            (least, u64::MAX)
+        };
+        Some(Box::new(Within::new(&self.watched, 0, range)))
     }
 }

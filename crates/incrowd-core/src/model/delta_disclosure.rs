@@ -6,6 +6,7 @@
 //! Where we differ: nothing, but it is worth saying that a value absent from a group has q = 0 and breaks the promise
 //! whatever δ is. The logarithm is rounded against the publisher.
 
+use super::running::{Running, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -67,15 +68,20 @@ struct Bound {
     watched: Watched,
 }
 
+impl Bound {
+    /// The logarithm of what the share of a value changes by.
+    fn change(&self, code: u32, in_group: u64, group: u64) -> f64 {
+        let expected = i128::from(self.overall[code as usize]) * i128::from(group);
+        let have = i128::from(in_group) * i128::from(self.records);
+        // The difference is exact, so the logarithm is good even where the shares are nearly equal.
+        ((have - expected) as f64 / expected as f64).ln_1p()
+    }
+}
+
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let (histogram, size) = (self.watched.holders(group), self.watched.size(group));
-        let factor = |&(code, in_group): &(u32, u64)| {
-            let expected = i128::from(self.overall[code as usize]) * i128::from(size);
-            let have = i128::from(in_group) * i128::from(self.records);
-            // The difference is exact, so the logarithm is good even where the shares are nearly equal.
-            ((have - expected) as f64 / expected as f64).ln_1p().abs()
-        };
+        let factor = |&(code, in_group): &(u32, u64)| self.change(code, in_group, size).abs();
         let present = histogram.entries().iter().map(factor).fold(0.0, f64::max);
         let all = histogram.entries().len() == self.values;
         let worst = if all { present } else { f64::INFINITY };
@@ -86,5 +92,16 @@ impl BoundModel for Bound {
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    /// A larger group has a smaller share of the value: it is admitted from some number of records on, up to another.
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        let range = |code: u32, count: u64| {
+            let end = self.records + 1;
+            let least = first_true(count, end, |n| upper(self.change(code, count, n)) < self.delta);
+            let beyond = first_true(least, end, |n| upper(-self.change(code, count, n)) >= self.delta);
+            if least == beyond { (1, 0) } else { (least, beyond - 1) }
+        };
+        Some(Box::new(Within::new(&self.watched, self.values, range)))
     }
 }

@@ -12,6 +12,7 @@
 //! the bound does not decide, n^n = l^n · Πrᵢ^rᵢ is tested on prime factors, and what is neither equal nor clearly
 //! greater is refused.
 
+use super::running::{self, Running};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -19,7 +20,7 @@ use crate::dataset::Dataset;
 use crate::eligibility::eligible;
 use crate::error::{Error, Result};
 use crate::exact::Decimal;
-use crate::group::GroupSummary;
+use crate::group::{GroupSummary, Histogram};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -134,6 +135,20 @@ impl BoundModel for Bound {
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
     }
+
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        let (watched, l, values) = (&self.watched, self.l, Histogram::default());
+        Some(match self.kind {
+            Kind::Distinct => Box::new(running::Distinct { watched, l, values }),
+            Kind::Frequency => Box::new(running::Frequency { watched, l, values, records: 0, most: 0 }),
+            Kind::Recursive { exact, .. } => {
+                Box::new(running::Recursive { watched, l, c: exact, values, records: 0, counts: Vec::new() })
+            }
+            Kind::Entropy => {
+                Box::new(running::Entropy { watched, l, values, records: 0, sum: 0.0, changes: 0 })
+            }
+        })
+    }
 }
 
 /// At least so many different values.
@@ -142,7 +157,7 @@ pub(super) fn fewest_values(have: u64, need: u64) -> Verdict {
 }
 
 /// e to the entropy, and whether it is at least `l`.
-fn entropy(counts: &[u64], records: u64, l: u64) -> (f64, bool) {
+pub(super) fn entropy(counts: &[u64], records: u64, l: u64) -> (f64, bool) {
     let n = records as f64;
     let weighted: f64 = counts.iter().map(|&c| c as f64 * (c as f64).ln()).sum();
     let total = n * n.ln();

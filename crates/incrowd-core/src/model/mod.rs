@@ -16,12 +16,14 @@ mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod plain_k_anonymity;
+mod running;
 mod spread;
 mod t_closeness;
 mod unit;
 mod watched;
 
 pub use k_anonymity::KAnonymity;
+pub use running::Running;
 
 use std::fmt::Debug;
 
@@ -160,6 +162,12 @@ pub trait BoundModel: Debug + Send + Sync {
 
     /// The sensitive column whose histogram is looked at, by its position in the table.
     fn looks_at(&self) -> Option<usize> {
+        None
+    }
+
+    /// An empty group for counting records as they come and go; nothing if the model judges from scratch. What it answers is
+    /// what [`BoundModel::admits`] would.
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
         None
     }
 

@@ -12,6 +12,9 @@
 //! Order is that of numbers or dates, or that of a hierarchy's leaves. In a ragged hierarchy a node's height is that of
 //! its deepest leaf.
 
+use std::sync::OnceLock;
+
+use super::running::{Moved, Running, Work};
 use super::spread::Spread;
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
@@ -93,12 +96,12 @@ impl Model for TCloseness {
             Distance::Ordered => Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?),
             Distance::Hierarchical => Ground::Tree(Tree::new(column, &overall).map_err(|e| e.at("on"))?),
         };
+        let near = Near { ground, records: total, alone: OnceLock::new(), codes: column.values.len() };
         Ok(Box::new(Bound {
             t: self.t,
             exact: Decimal::of(self.t),
-            ground,
+            near,
             spread,
-            total,
             records: data.records(),
             watched,
         }))
@@ -114,14 +117,58 @@ enum Ground {
     Tree(Tree),
 }
 
+/// The ground distance beside the release.
+#[derive(Debug)]
+struct Near {
+    ground: Ground,
+    records: u64,
+    codes: usize,
+    /// The work for one record of each value alone, once it was asked for.
+    alone: OnceLock<Vec<u128>>,
+}
+
+impl Work for Near {
+    fn work(&self, group: &Histogram, n: u64) -> u128 {
+        match &self.ground {
+            Ground::Equal(overall) => equal_work(overall, group, self.records, n),
+            Ground::Ordered(order) => order.work(group, self.records, n),
+            Ground::Tree(tree) => tree.work(group, self.records, n),
+        }
+    }
+
+    fn alone(&self, code: u32) -> u128 {
+        let one = |code: usize| {
+            let mut one = Histogram::default();
+            one.add(code as u32, 1);
+            self.work(&one, 1)
+        };
+        self.alone.get_or_init(|| (0..self.codes).map(one).collect())[code as usize]
+    }
+
+    fn unit(&self) -> u128 {
+        self.steps() * u128::from(self.records)
+    }
+}
+
+impl Near {
+    /// How many steps the greatest distance has.
+    fn steps(&self) -> u128 {
+        let steps = match &self.ground {
+            Ground::Equal(_) => 1,
+            Ground::Ordered(order) => order.below.len() as u64,
+            Ground::Tree(tree) => tree.height,
+        };
+        u128::from(steps.max(1))
+    }
+}
+
 #[derive(Debug)]
 struct Bound {
     t: f64,
     exact: Decimal,
-    ground: Ground,
+    near: Near,
     spread: Spread,
-    /// The weights of the whole release together, and its records.
-    total: u64,
+    /// The records of the whole release; what they weigh together is `near.records`.
     records: u64,
     watched: Watched,
 }
@@ -129,22 +176,21 @@ struct Bound {
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let (histogram, n) = self.spread.of(&self.watched, group);
-        let all = self.total;
         // The distance is work / (unit · N · n).
-        let (work, unit) = match &self.ground {
-            Ground::Equal(overall) => (equal_work(overall, &histogram, all, n), 1),
-            Ground::Ordered(order) => (order.work(&histogram, all, n), order.below.len() as u64),
-            Ground::Tree(tree) => (tree.work(&histogram, all, n), tree.height),
-        };
-        let slack = self.spread.slack((n, group.records), (all, self.records)) * u128::from(unit.max(1));
-        let work = work + slack;
-        let whole = u128::from(unit.max(1)) * u128::from(all) * u128::from(n);
-        let have = work as f64 / whole.max(1) as f64;
-        Verdict::at_most("greatest distance", have, self.t, self.exact.at_most(work, whole.max(1)))
+        let slack =
+            self.spread.slack((n, group.records), (self.near.records, self.records)) * self.near.steps();
+        let work = self.near.work(&histogram, n) + slack;
+        let whole = (self.near.unit() * u128::from(n)).max(1);
+        let have = work as f64 / whole as f64;
+        Verdict::at_most("greatest distance", have, self.t, self.exact.at_most(work, whole))
     }
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        Some(Box::new(Moved::new(&self.watched, &self.near, self.exact)))
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::climb::ModelCheck;
 use super::levels::PricedLevels;
+use crate::improve::ModelCheck;
 
 /// A row without company in a part has none in the whole.
 pub(super) const ALONE: u32 = u32::MAX;

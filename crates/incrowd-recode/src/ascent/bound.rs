@@ -11,17 +11,16 @@
 use incrowd_core::{Dataset, Domain, Progress};
 use rayon::prelude::*;
 
-use super::Metric;
 use super::blocks::Blocks;
 use super::candidates::ClassCounter;
-use super::climb::ModelCheck;
 use super::levels::{self, PricedLevels};
+use crate::improve::{Metric, ModelCheck};
 
 /// So many combinations are looked at side by side.
 const SIDE_BY_SIDE: usize = 64;
 
 /// The least mean price of a cell, or nothing if there are too many combinations of levels to tell.
-pub(super) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
+pub(crate) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn Progress) -> Option<f64> {
     let data = check.data;
     let all: Vec<PricedLevels> = (0..data.quasi().len()).map(|q| two_or_all(data, q, metric)).collect();
     if levels::combinations(&all) > levels::MOST_NODES {
@@ -71,7 +70,8 @@ pub(super) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn 
     }
     let sum: f64 =
         rows.iter().map(|&row| f64::from(least[row as usize]) * data.weight(row as usize) as f64).sum();
-    Some(sum / (data.records() as f64 * all.len() as f64))
+    let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+    Some(sum / (data.records() as f64 * weights))
 }
 
 /// All levels of a hierarchy; of a column without one, the value and everything.
@@ -105,7 +105,7 @@ fn prices(data: &Dataset, column: usize, of_column: &PricedLevels, metric: Metri
             _ => metric.of(domain, lo, hi),
         };
         // Never above the true price, whatever the rounding.
-        (price * (1.0 - 1e-6)) as f32
+        (data.quasi()[column].weight * price * (1.0 - 1e-6)) as f32
     };
     (0..of_column.terms.len())
         .map(|level| (0..domain.leaves()).map(|leaf| at(level, leaf)).collect())

@@ -1,7 +1,7 @@
 //! Candidate groups: the rows that would be published with the same cells at a combination of levels.
 
 use super::blocks::{ALONE, Part};
-use super::climb::ModelCheck;
+use crate::improve::ModelCheck;
 
 /// Records are first counted in at most so many buckets.
 const MOST_BUCKETS: usize = 1 << 20;

@@ -1,126 +1,17 @@
 //! The way up: at every combination of levels, from cheapest to dearest, the groups the models admit are taken and their rows
-//! leave. Also the check that tells whether rows may be a group.
+//! leave.
 
-use incrowd_core::model::BoundModel;
-use incrowd_core::population::PublishedCell;
-use incrowd_core::{Code, Dataset, GroupSummary, Persons, Progress, Span};
+use incrowd_core::Progress;
 use rayon::prelude::*;
 
 use super::blocks::Blocks;
-use super::candidates::{CandidateGroups, Class, ClassCounter};
+use super::candidates::{CandidateGroups, ClassCounter};
 use super::levels::PricedLevels;
-use super::shape::Shapes;
-use crate::{asks_more, fewest_persons, fewest_records};
+use crate::improve::{Judge, ModelCheck};
 
 /// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
 /// the same, so that threads do not show.
 const SIDE_BY_SIDE: usize = 128;
-
-/// Says whether rows may be a group.
-#[derive(Debug)]
-pub(super) struct ModelCheck<'a> {
-    pub(super) data: &'a Dataset,
-    models: Vec<&'a dyn BoundModel>,
-    /// No group has fewer records.
-    pub(super) least: u64,
-    /// No group has fewer different persons, if persons are counted.
-    persons: Option<(&'a Persons, u64)>,
-    shapes: &'a Shapes<'a>,
-}
-
-impl<'a> ModelCheck<'a> {
-    pub(super) fn new(
-        data: &'a Dataset,
-        models: &'a [Box<dyn BoundModel>],
-        shapes: &'a Shapes<'a>,
-    ) -> ModelCheck<'a> {
-        let others = models.iter().filter(|model| asks_more(&***model)).map(|model| &**model).collect();
-        let (least, persons) = (fewest_records(models), fewest_persons(data, models));
-        ModelCheck { data, models: others, least, persons, shapes }
-    }
-
-    /// Whether the number of records is all that matters.
-    pub(super) fn only_counts(&self) -> bool {
-        self.models.is_empty() && self.persons.is_none()
-    }
-
-    /// Whether nothing but numbers of records and persons matters, which only grow when rows join.
-    pub(super) fn only_grows(&self) -> bool {
-        self.models.is_empty()
-    }
-
-    /// Whether rows have records of as many different persons as every group needs.
-    fn reach(&self, rows: &[u32]) -> bool {
-        let rows = rows.iter().map(|&row| row as usize);
-        self.persons.is_none_or(|(persons, least)| persons.reach(rows, least))
-    }
-
-    /// Whether these rows, which have so many records, may be a group.
-    pub(super) fn admits(&self, rows: &[u32], records: u64) -> bool {
-        if records < self.least {
-            return false;
-        }
-        if !self.reach(rows) {
-            return false;
-        }
-        self.models.is_empty() || self.admits_summary(self.summary(rows), || rows.to_vec())
-    }
-
-    /// The rows as models see them; nothing but the number of records if that is all that matters.
-    pub(super) fn summary(&self, rows: &[u32]) -> GroupSummary {
-        if !self.models.is_empty() {
-            return self.data.summary(rows.iter().map(|&row| row as usize));
-        }
-        let mut summary = GroupSummary::empty(self.data.sensitive().len());
-        for &row in rows {
-            self.count(&mut summary, row);
-        }
-        summary
-    }
-
-    /// Counts a row in a summary.
-    pub(super) fn count(&self, summary: &mut GroupSummary, row: u32) {
-        if self.models.is_empty() {
-            summary.records += self.data.weight(row as usize);
-        } else {
-            summary.add_row(self.data, row as usize);
-        }
-    }
-
-    /// Whether a group with this summary, and these rows, is admitted.
-    pub(super) fn admits_summary(&self, mut summary: GroupSummary, rows: impl Fn() -> Vec<u32>) -> bool {
-        if summary.records < self.least {
-            return false;
-        }
-        if self.persons.is_some() && !self.reach(&rows()) {
-            return false;
-        }
-        if self.models.is_empty() {
-            return true;
-        }
-        if self.data.population().is_some() {
-            summary.population = self.people(&rows());
-        }
-        self.models.iter().all(|model| model.admits(&summary).holds)
-    }
-
-    /// How many people of the population the group's cells cover.
-    fn people(&self, rows: &[u32]) -> u64 {
-        let Some(population) = self.data.population() else { return 0 };
-        let spans: Vec<Span> = self.shapes.spans(&self.shapes.of(rows.iter().copied()));
-        let values = |q: usize| {
-            let mut codes: Vec<Code> =
-                rows.iter().map(|&row| Code(self.data.quasi_codes(row as usize)[q])).collect();
-            codes.sort_unstable();
-            codes.dedup();
-            codes
-        };
-        let values: Vec<Vec<Code>> = (0..spans.len()).map(values).collect();
-        let cell = |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
-        let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
-        population.people(&population.covered(&cells, 0..population.rows() as u32))
-    }
-}
 
 /// Groups of rows, and the rows that found no company.
 pub(super) struct Climbed {
@@ -164,11 +55,11 @@ pub(super) fn climb(
 /// Moves the rows of every class that may be a group to the groups.
 fn take(check: &ModelCheck<'_>, candidates: CandidateGroups, there: &mut [bool], groups: &mut Vec<Vec<u32>>) {
     let classes = candidates.into_classes();
-    let admitted = |class: &Class| check.admits(&class.rows, class.records);
     let admitted: Vec<bool> = if check.only_counts() {
-        classes.iter().map(admitted).collect()
+        classes.iter().map(|class| class.records >= check.least).collect()
     } else {
-        classes.par_iter().map(admitted).collect()
+        let judge = || Judge::new(check);
+        classes.par_iter().map_init(judge, |j, class| check.admits(j, &class.rows, class.records)).collect()
     };
     for (class, _) in classes.into_iter().zip(admitted).filter(|(_, admitted)| *admitted) {
         class.rows.iter().for_each(|&row| there[row as usize] = false);
@@ -178,10 +69,11 @@ fn take(check: &ModelCheck<'_>, candidates: CandidateGroups, there: &mut [bool],
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Metric, levels};
+    use super::super::levels;
     use super::*;
+    use crate::improve::{Metric, Shapes};
     use incrowd_core::model::Promise;
-    use incrowd_core::{ColumnSpec, Folded, Silent, Value};
+    use incrowd_core::{ColumnSpec, Dataset, Folded, Silent, Value};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -199,7 +91,7 @@ mod tests {
             }
             for rows in classes.into_values() {
                 let records = rows.iter().map(|&row| check.data.weight(row as usize)).sum();
-                if check.admits(&rows, records) {
+                if check.admits(&mut Judge::new(check), &rows, records) {
                     rest.retain(|row| !rows.contains(row));
                     groups.push(rows);
                 }

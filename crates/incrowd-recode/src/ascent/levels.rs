@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use incrowd_core::{Code, Dataset, Domain};
 
-use super::Metric;
+use crate::improve::Metric;
 
 /// More combinations of levels than this are not climbed; levels are left out until there are no more.
 pub(super) const MOST_NODES: usize = 50_000;
@@ -30,7 +30,8 @@ fn mix(x: u64) -> u64 {
 
 impl PricedLevels {
     pub(super) fn new(data: &Dataset, column: usize, metric: Metric) -> PricedLevels {
-        let domain = &data.quasi()[column].domain;
+        let quasi = &data.quasi()[column];
+        let domain = &quasi.domain;
         let mut records = vec![0u64; domain.leaves() as usize];
         for row in 0..data.rows() {
             records[data.quasi_codes(row)[column] as usize] += data.weight(row);
@@ -56,7 +57,7 @@ impl PricedLevels {
                     terms[leaf as usize] = mix(salt | u64::from(class));
                     let (lo, hi) = spans[&class];
                     of_leaf[leaf as usize] = Some((lo, hi));
-                    price += metric.of(domain, lo, hi) * records[leaf as usize] as f64;
+                    price += quasi.weight * metric.of(domain, lo, hi) * records[leaf as usize] as f64;
                 }
                 of_column.terms.push(terms);
                 of_column.spans.push(of_leaf);

@@ -12,27 +12,19 @@ mod blocks;
 mod bound;
 mod candidates;
 mod climb;
-mod improve;
 mod levels;
-mod movable;
 mod report;
-mod shape;
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::{
-    Code, Dataset, Domain, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId,
-};
+use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result};
 
+use crate::improve::{self, Improved, ModelCheck, MovableGroup, Patience, Shapes};
 use crate::{Algorithm, Card, Recoding};
-use climb::{Climbed, ModelCheck};
-use improve::{Moved, Patience};
-use movable::MovableGroup;
-use shape::Shapes;
+use climb::Climbed;
 
+pub use crate::improve::Metric;
+pub(crate) use bound::least_loss;
 pub use report::AscentReport;
-
-/// With a balanced effort the bound is computed if it takes no more than so many looks at a row.
-const BOUND_WORK: u64 = 400_000_000;
 
 /// The list entry.
 pub const CARD: Card = Card {
@@ -80,15 +72,6 @@ pub enum Effort {
     Best,
 }
 
-/// What is to be least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Information loss.
-    InformationLoss,
-    /// Normalized certainty penalty.
-    Ncp,
-}
-
 impl Effort {
     /// The word for it in a job.
     pub fn name(self) -> &'static str {
@@ -96,24 +79,6 @@ impl Effort {
             Effort::Fast => "fast",
             Effort::Balanced => "balanced",
             Effort::Best => "best",
-        }
-    }
-}
-
-impl Metric {
-    /// The word for it in a job.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::InformationLoss => "information-loss",
-            Metric::Ncp => "ncp",
-        }
-    }
-
-    /// The price of publishing these leaves of a line.
-    fn of(self, domain: &Domain, lo: u32, hi: u32) -> f64 {
-        match self {
-            Metric::InformationLoss => domain.loss(Code(lo), Code(hi)),
-            Metric::Ncp => domain.ncp(Code(lo), Code(hi)),
         }
     }
 }
@@ -136,7 +101,7 @@ impl Ascent {
             "best" => Effort::Best,
             _ => Effort::Balanced,
         };
-        let metric = if params.word("metric") == "ncp" { Metric::Ncp } else { Metric::InformationLoss };
+        let metric = Metric::named(params.word("metric"));
         let seconds = Some(params.number("seconds")).filter(|seconds| *seconds > 0.0);
         Ascent { effort, metric, seconds }
     }
@@ -165,14 +130,7 @@ impl Algorithm for Ascent {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        let (partition, mut report) = self.ascend(data, models, suppressible, progress)?;
-        let work = report.combinations.saturating_mul(data.rows() as u64);
-        let worth = match self.effort {
-            Effort::Fast => false,
-            Effort::Balanced => work <= BOUND_WORK,
-            Effort::Best => true,
-        };
-        report.bound = if worth { self.least_loss(data, models, progress) } else { None };
+        let (partition, report) = self.ascend(data, models, suppressible, progress)?;
         Ok(Recoding::new(partition).reporting(report))
     }
 }
@@ -187,56 +145,71 @@ impl Ascent {
     ) -> Result<(Partition, AscentReport)> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
-        let column_levels = levels::column_levels(data, self.metric);
-        let nodes = levels::nodes(&column_levels);
-        progress.step_through("climbing", nodes.len() as u64, "combinations");
-        let Climbed { groups, rest } = climb::climb(&check, &column_levels, &nodes, progress);
-        let records = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>();
-        let (groups_at_first, without_company) = (groups.len() as u64, records(&rest));
-        let groups = groups.into_iter().map(|rows| MovableGroup::new(&check, &shapes, rows)).collect();
-        let groups = place(&check, &shapes, groups, rest, suppressible)?;
-        let climbed = improve::mean_price(&groups, data.quasi().len());
-        let columns = data.quasi().len();
-        let patience = match self.effort {
-            Effort::Fast => Patience { rounds: 0, least_gain: 0.0, seconds: None },
-            Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, seconds: self.seconds },
-            Effort::Best => Patience { rounds: 4 * columns, least_gain: 0.0, seconds: self.seconds },
+        let (groups, way) = climbed(&check, &shapes, self.metric, suppressible, progress)?;
+        let cells = data.records() as f64 * f64::from(shapes.most);
+        let loss = |groups: &[Vec<u32>]| {
+            if cells > 0.0 { improve::cost(&shapes, data, groups) / cells } else { 0.0 }
         };
-        let Moved { mut groups, rounds, out_of_time } =
+        let climbed = loss(&groups);
+        let columns = data.quasi().len();
+        let still =
+            Patience { rounds: 0, least_gain: 0.0, looks: u64::MAX, regroupings: 0, seconds: self.seconds };
+        let patience = match self.effort {
+            Effort::Fast => still,
+            Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, ..still },
+            Effort::Best => Patience { rounds: 4 * columns, ..still },
+        };
+        let Improved { groups, rounds, out_of_time, .. } =
             improve::improve(&check, &shapes, groups, patience, progress);
-        let reached = improve::mean_price(&groups, columns);
-        groups.iter_mut().for_each(|group| group.rows.sort_unstable());
-        groups.sort_by(|a, b| a.rows.cmp(&b.rows));
-        let mut partition = Partition::new(columns, data.rows());
-        for group in &groups {
-            partition.add(&shapes.spans(&group.shape), group.rows.iter().map(|&row| RowId(row)))?;
-        }
+        let reached = loss(&groups);
+        let partition = improve::partition(data, &shapes, groups)?;
         let report = AscentReport {
             metric: self.metric,
             effort: self.effort,
-            combinations: nodes.len() as u64,
-            groups_at_first,
-            without_company,
+            combinations: way.combinations,
+            groups_at_first: way.groups,
+            without_company: way.without_company,
             climbed,
             reached,
             rounds,
             out_of_time,
-            bound: None,
         };
         Ok((partition, report))
     }
+}
 
-    /// The least mean loss of a cell that any release of this table can have if these models are kept and nobody is
-    /// suppressed; nothing if there are too many combinations of levels to tell.
-    pub fn least_loss(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        progress: &dyn Progress,
-    ) -> Option<f64> {
-        let shapes = Shapes::new(data, self.metric);
-        bound::least_loss(&ModelCheck::new(data, models, &shapes), self.metric, progress)
-    }
+/// How a climb went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// How many combinations of levels there are.
+    pub(crate) combinations: u64,
+    /// How many groups were found on the way.
+    pub(crate) groups: u64,
+    /// How many records found no company.
+    pub(crate) without_company: u64,
+}
+
+/// How many combinations of levels a climb goes through.
+pub(crate) fn combinations(data: &Dataset, metric: Metric) -> u64 {
+    levels::combinations(&levels::column_levels(data, metric)) as u64
+}
+
+/// The groups of a climb, with the rows placed that found no company.
+pub(crate) fn climbed(
+    check: &ModelCheck<'_>,
+    shapes: &Shapes<'_>,
+    metric: Metric,
+    suppressible: u64,
+    progress: &dyn Progress,
+) -> Result<(Vec<Vec<u32>>, Way)> {
+    let column_levels = levels::column_levels(check.data, metric);
+    let nodes = levels::nodes(&column_levels);
+    progress.step_through("climbing", nodes.len() as u64, "combinations");
+    let Climbed { groups, rest } = climb::climb(check, &column_levels, &nodes, progress);
+    let without_company = rest.iter().map(|&row| check.data.weight(row as usize)).sum();
+    let way = Way { combinations: nodes.len() as u64, groups: groups.len() as u64, without_company };
+    let groups = if rest.is_empty() { groups } else { place(check, shapes, groups, rest, suppressible)? };
+    Ok((groups, way))
 }
 
 /// Puts the rows that found no company into the groups that take them for least, or leaves them out where that costs less
@@ -244,22 +217,23 @@ impl Ascent {
 fn place(
     check: &ModelCheck<'_>,
     shapes: &Shapes<'_>,
-    mut groups: Vec<MovableGroup>,
+    groups: Vec<Vec<u32>>,
     rest: Vec<u32>,
     mut suppressible: u64,
-) -> Result<Vec<MovableGroup>> {
-    let columns = check.data.quasi().len() as f32;
+) -> Result<Vec<Vec<u32>>> {
+    let mut groups: Vec<MovableGroup<'_>> =
+        groups.into_iter().map(|rows| MovableGroup::new(check, shapes, rows)).collect();
     let (mut pool, mut left_out): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for row in rest {
         let weight = check.data.weight(row as usize);
-        let dearer = |group: &MovableGroup| {
+        let dearer = |group: &MovableGroup<'_>| {
             group.dearer_with(shapes, row, weight, f32::INFINITY).unwrap_or(f32::INFINITY)
         };
         let mut order: Vec<(f32, usize)> =
             groups.iter().enumerate().map(|(i, group)| (dearer(group), i)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(check, row));
-        if best.is_none_or(|best| best.0 > weight as f32 * columns) && weight <= suppressible {
+        if best.is_none_or(|best| best.0 > weight as f32 * shapes.most) && weight <= suppressible {
             suppressible -= weight;
             left_out.push(row);
             continue;
@@ -269,23 +243,24 @@ fn place(
             None => pool.push(row),
         }
     }
+    let rows = |groups: Vec<MovableGroup<'_>>| groups.into_iter().map(|group| group.rows).collect();
     if pool.is_empty() {
-        return Ok(groups);
+        return Ok(rows(groups));
     }
     // Nobody takes these: groups join them, the nearest first, until they may be a group.
     let mut pool = MovableGroup::new(check, shapes, pool);
-    while !check.admits(&pool.rows, pool.records()) {
-        let dearer = |group: &MovableGroup| {
+    while !pool.is_admitted(check) {
+        let dearer = |group: &MovableGroup<'_>| {
             let rows = pool.rows.iter().chain(&group.rows).copied();
             let price = shapes.price(&shapes.of(rows));
             (pool.records() + group.records()) as f32 * price - pool.cost() - group.cost()
         };
         let nearest = (0..groups.len()).min_by(|&a, &b| dearer(&groups[a]).total_cmp(&dearer(&groups[b])));
-        let mut rows = pool.rows.clone();
+        let mut all = pool.rows;
         match nearest {
-            Some(nearest) => rows.extend(groups.swap_remove(nearest).rows),
+            Some(nearest) => all.extend(groups.swap_remove(nearest).rows),
             // What was left out may be what is missing.
-            None if !left_out.is_empty() => rows.append(&mut left_out),
+            None if !left_out.is_empty() => all.append(&mut left_out),
             None => {
                 return Err(Error::unsatisfiable(
                     "the promises cannot be kept even with all records in one group",
@@ -293,8 +268,8 @@ fn place(
                 .help("ask for less"));
             }
         }
-        pool = MovableGroup::new(check, shapes, rows);
+        pool = MovableGroup::new(check, shapes, all);
     }
     groups.push(pool);
-    Ok(groups)
+    Ok(rows(groups))
 }

@@ -1,4 +1,4 @@
-//! The report of an ascent: the loss that was reached, and the bound below which no release can go.
+//! The report of an ascent: how many groups the climb found and the loss that was reached.
 
 use incrowd_core::text::{Block, groups, thousands};
 use serde_json::{Value as Json, json};
@@ -27,8 +27,6 @@ pub struct AscentReport {
     pub rounds: u64,
     /// Whether that ended because the time was up.
     pub out_of_time: bool,
-    /// No release that keeps the promises and suppresses nobody has less; nothing if it was not computed.
-    pub bound: Option<f64>,
 }
 
 impl AlgorithmReport for AscentReport {
@@ -36,7 +34,6 @@ impl AlgorithmReport for AscentReport {
         "ascent"
     }
 
-    /// A bound tells about records nobody else resembles, so it is not for the public.
     fn to_json(&self) -> Json {
         json!({
             "metric": self.metric.name(),
@@ -48,12 +45,11 @@ impl AlgorithmReport for AscentReport {
             "loss": self.reached,
             "rounds": self.rounds,
             "out_of_time": self.out_of_time,
-            "no_release_below": self.bound,
         })
     }
 
     fn to_text(&self, _: Outcome) -> Vec<Block> {
-        let metric = if self.metric == Metric::Ncp { "NCP" } else { "information loss" };
+        let metric = self.metric.title();
         let alone = match self.without_company {
             0 => "nobody without company".to_owned(),
             1 => "1 record without company placed with others".to_owned(),
@@ -71,14 +67,6 @@ impl AlgorithmReport for AscentReport {
             let rounds = thousands(self.rounds);
             text.push(Block::line(format!("moving   {rounds} round{s}{time}: {metric} {:.4}", self.reached)));
         }
-        text.push(Block::line(match self.bound {
-            Some(bound) => format!(
-                "bound    no release that keeps the promises and suppresses nobody has less than {bound:.4}; the least \
-                 possible is between that and {:.4}",
-                self.reached
-            ),
-            None => "bound    not computed: too much work beside the rest (effort = \"best\" takes the time)".to_owned(),
-        }));
         text
     }
 }

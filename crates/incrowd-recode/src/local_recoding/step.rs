@@ -3,6 +3,7 @@
 
 use incrowd_core::domain::Domain;
 use incrowd_core::model::BoundModel;
+use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, NodeId, Span};
 
 /// Where a group stands on a quasi-identifier.
@@ -23,6 +24,8 @@ pub(super) struct SteppingGroup {
     pub(super) rows: Vec<(u32, u64)>,
     at: Vec<At>,
     free: Vec<bool>,
+    /// The rows of the population that the group's cells cover; empty if there is none.
+    people: Vec<u32>,
 }
 
 impl SteppingGroup {
@@ -32,15 +35,19 @@ impl SteppingGroup {
 
     /// The leaves the group's cells stand for.
     pub(super) fn spans(&self, data: &Dataset) -> Vec<Span> {
-        let span = |(at, quasi): (&At, &incrowd_core::dataset::Quasi)| match (at, &quasi.domain) {
-            (At::Node(node), Domain::Taxonomy(tree)) => {
-                let (lo, hi) = tree.span(*node);
-                Span { lo, hi }
-            }
-            (At::Value(code), _) => Span { lo: *code, hi: *code },
-            (_, domain) => Span { lo: Code(0), hi: Code(domain.leaves().saturating_sub(1)) },
-        };
-        self.at.iter().zip(data.quasi()).map(span).collect()
+        self.at.iter().zip(data.quasi()).map(|(at, quasi)| span(*at, &quasi.domain)).collect()
+    }
+}
+
+/// The leaves a cell stands for.
+fn span(at: At, domain: &Domain) -> Span {
+    match (at, domain) {
+        (At::Node(node), Domain::Taxonomy(tree)) => {
+            let (lo, hi) = tree.span(node);
+            Span { lo, hi }
+        }
+        (At::Value(code), _) => Span { lo: code, hi: code },
+        (_, domain) => Span { lo: Code(0), hi: Code(domain.leaves().saturating_sub(1)) },
     }
 }
 
@@ -61,6 +68,8 @@ pub(super) struct Stepper<'a> {
     models: &'a [Box<dyn BoundModel>],
     /// For each row its place in the order of values, which decides ties.
     rank: Vec<u32>,
+    /// Whether some column is published as the set of a group's values, so that who is covered depends on the rows.
+    sets: bool,
 }
 
 /// A record that a kid can spare.
@@ -89,7 +98,8 @@ impl<'a> Stepper<'a> {
         order.sort_by(|a, b| key(a).cmp(&key(b)));
         let mut rank = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &row)| rank[row as usize] = place as u32);
-        Stepper { data, models, rank }
+        let sets = data.quasi().iter().any(|quasi| quasi.domain.publishes_sets());
+        Stepper { data, models, rank, sets }
     }
 
     /// All records at the roots.
@@ -102,7 +112,36 @@ impl<'a> Stepper<'a> {
             rows: (0..self.data.rows() as u32).map(|row| (row, self.data.weight(row as usize))).collect(),
             at: self.data.quasi().iter().map(root).collect(),
             free: vec![true; self.data.quasi().len()],
+            people: (0..self.data.population().map_or(0, |people| people.rows() as u32)).collect(),
         }
+    }
+
+    /// Those people of a group's whom these rows' cells cover if the group stands here on a quasi-identifier.
+    fn covered(&self, group: &SteppingGroup, quasi: usize, at: At, rows: &[(u32, u64)]) -> Vec<u32> {
+        let Some(population) = self.data.population().filter(|_| !rows.is_empty()) else { return Vec::new() };
+        let values = |q: usize| {
+            let mut codes: Vec<Code> = Vec::new();
+            if self.data.quasi()[q].domain.publishes_sets() {
+                codes.extend(rows.iter().map(|row| Code(self.data.quasi_codes(row.0 as usize)[q])));
+                codes.sort_unstable();
+                codes.dedup();
+            }
+            codes
+        };
+        let values: Vec<Vec<Code>> = (0..group.at.len()).map(values).collect();
+        let cell = |q: usize| {
+            let domain = &self.data.quasi()[q].domain;
+            PublishedCell::new(domain, span(if q == quasi { at } else { group.at[q] }, domain), &values[q])
+        };
+        let cells: Vec<PublishedCell<'_>> = (0..group.at.len()).map(cell).collect();
+        population.covered(&cells, group.people.iter().copied())
+    }
+
+    /// How many people a kid's cells cover.
+    fn people(&self, group: &SteppingGroup, quasi: usize, kid: &Kid) -> u64 {
+        self.data
+            .population()
+            .map_or(0, |population| population.people(&self.covered(group, quasi, kid.at, &kid.rows())))
     }
 
     /// The parts of a group after the best step, or nothing if no step lets anybody down.
@@ -119,7 +158,9 @@ impl<'a> Stepper<'a> {
         }
         let (quasi, trial) = best?;
         let part = |kid: Kid, at: At, free: bool| {
-            let mut part = SteppingGroup { rows: kid.rows(), at: group.at.clone(), free: group.free.clone() };
+            let rows = kid.rows();
+            let people = self.covered(group, quasi, at, &rows);
+            let mut part = SteppingGroup { rows, at: group.at.clone(), free: group.free.clone(), people };
             part.at[quasi] = at;
             part.free[quasi] &= free;
             part
@@ -147,15 +188,21 @@ impl<'a> Stepper<'a> {
         let mut kids = Vec::new();
         for run in below.chunk_by(|a, b| a.0 == b.0) {
             let rows = run.iter().map(|&(_, row, records)| (row, records)).collect();
-            let kid = self.kid(run[0].0, rows);
+            let mut kid = self.kid(run[0].0, rows);
+            kid.summary.population = self.people(group, quasi, &kid);
             if self.admitted(&kid.summary) { kids.push(kid) } else { rest.take(self, kid) }
         }
+        rest.summary.population = self.people(group, quasi, &rest);
         while rest.summary.records > 0 && !self.admitted(&rest.summary) && !kids.is_empty() {
-            match self.company(&kids, &rest) {
+            match self.company(group, quasi, &kids, &rest) {
                 Some((kid, class)) => {
                     let (row, records) = kids[kid].give(class, self.whole_rows());
                     kids[kid].summary.remove(&self.one(row));
                     rest.take_rows(self, vec![(row, records)]);
+                    if self.sets {
+                        kids[kid].summary.population = self.people(group, quasi, &kids[kid]);
+                        rest.summary.population = self.people(group, quasi, &rest);
+                    }
                 }
                 None => {
                     let label = |at: At| self.label(quasi, at);
@@ -163,6 +210,7 @@ impl<'a> Stepper<'a> {
                         (0..kids.len()).min_by_key(|&kid| (kids[kid].summary.records, label(kids[kid].at)));
                     let kid = kids.remove(smallest.unwrap_or(0));
                     rest.take(self, kid);
+                    rest.summary.population = self.people(group, quasi, &rest);
                 }
             }
         }
@@ -172,19 +220,36 @@ impl<'a> Stepper<'a> {
 
     /// The record that should move to the rest, as a class of a kid: one whose kid can spare it, and after which the rest
     /// lacks least; then from the largest kid, then of the most frequent values there, then the last by its values.
-    fn company(&self, kids: &[Kid], rest: &Kid) -> Option<(usize, usize)> {
+    fn company(
+        &self,
+        group: &SteppingGroup,
+        quasi: usize,
+        kids: &[Kid],
+        rest: &Kid,
+    ) -> Option<(usize, usize)> {
+        let recount = self.sets && self.data.population().is_some();
         let mut best: Option<Spared> = None;
         for (k, kid) in kids.iter().enumerate() {
             for (c, (_, rows)) in kid.classes.iter().enumerate() {
-                let Some(&(row, _)) = rows.last() else { continue };
+                let Some(&(row, records)) = rows.last() else { continue };
                 let one = self.one(row);
                 let mut without = kid.summary.clone();
                 without.remove(&one);
+                if recount {
+                    let mut kid = kid.clone();
+                    kid.give(c, self.whole_rows());
+                    without.population = self.people(group, quasi, &kid);
+                }
                 if without.records == 0 || !self.admitted(&without) {
                     continue;
                 }
                 let mut with = rest.summary.clone();
                 with.merge(&one);
+                if recount {
+                    let mut rest = rest.clone();
+                    rest.take_rows(self, vec![(row, if self.whole_rows() { records } else { 1 })]);
+                    with.population = self.people(group, quasi, &rest);
+                }
                 let lacks = self.missing(&with);
                 let count: u64 = rows.iter().map(|r| r.1).sum();
                 let (size, rank) = (kid.summary.records, self.rank[row as usize]);

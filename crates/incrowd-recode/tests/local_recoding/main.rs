@@ -2,8 +2,8 @@
 
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{
-    Categories, ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, Partition, Plan, SensitiveSpec,
-    Silent, Value,
+    Categories, ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, Partition, Plan, Population,
+    SensitiveSpec, Silent, Value,
 };
 use incrowd_recode::Algorithm;
 use incrowd_recode::local_recoding::LocalRecoding;
@@ -188,4 +188,31 @@ proptest! {
         records.reverse();
         prop_assert_eq!(forward, release(&records));
     }
+}
+
+/// Nobody counted the people that a group's cells cover, so that no child was ever admitted and everything stayed at the roots.
+#[test]
+fn people_of_the_population_let_records_step_down() {
+    let paths = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let town =
+        spec(&[paths("oslo north *"), paths("bergen north *"), paths("rome south *"), paths("nice south *")]);
+    let job = ColumnSpec::default();
+    let record = |town: &str, job: &str| vec![town.to_owned(), job.to_owned(), "Flu".to_owned()];
+    let records = [record("oslo", "a"), record("rome", "a"), record("nice", "b")];
+    let sample = table(&records, &[town.clone(), job.clone()]);
+    let people = ["oslo a", "oslo a", "bergen a", "rome a", "rome b", "nice b", "nice b"].map(paths);
+    let people = people.iter().map(|person| person.iter().map(|cell| Some(cell.as_str())).collect());
+    let people = Folded::from_records(&["c0", "c1"], people, false);
+    let population =
+        Population::place(&people, sample.quasi(), &[&town, &job], "?").map_err(|e| e.misfit.error).unwrap();
+    let data = sample.with_population(population);
+    let cells = |k: f64| -> Vec<Vec<String>> {
+        let models = bind(&data, "k-map", &[("k", k)]);
+        let partition = LocalRecoding.recode(&data, &models, 0, &Silent).unwrap();
+        published(&data, &partition).into_iter().map(|row| row.0).collect()
+    };
+    // Everybody is in the population: with k = 1 nothing need be generalized.
+    assert_eq!(cells(1.0), [["nice", "b"], ["oslo", "a"], ["rome", "a"]]);
+    // Two people of Oslo do the job; the record of Rome needs the company of the one of Nice.
+    assert_eq!(cells(2.0), [["oslo", "a"], ["south", "{a, b}"], ["south", "{a, b}"]]);
 }

@@ -21,7 +21,7 @@ pub(super) struct Plan {
 }
 
 /// What is tried if nothing is said.
-pub(crate) const USUAL_ALGORITHMS: [&str; 3] = ["mondrian", "ascent:metric=ncp", "top-down"];
+pub(crate) const USUAL_ALGORITHMS: [&str; 3] = ["auto:metric=ncp", "mondrian", "top-down"];
 pub(crate) const USUAL_K: [u64; 5] = [2, 5, 10, 20, 50];
 /// More would take longer than anybody waits; it is more often a mistake.
 const MOST: usize = 10_000;

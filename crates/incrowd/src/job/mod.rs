@@ -390,15 +390,18 @@ pub struct AlgorithmJob {
     pub suppression_limit: f64,
     /// How suppressed records are published.
     pub suppressed: Suppressed,
+    /// Whether the owner is told how little any release could lose.
+    pub bound: bool,
 }
 
 impl Default for AlgorithmJob {
     fn default() -> Self {
         AlgorithmJob {
-            name: "mondrian".to_owned(),
+            name: "auto".to_owned(),
             params: Vec::new(),
             suppression_limit: 0.0,
             suppressed: Suppressed::default(),
+            bound: false,
         }
     }
 }

@@ -46,7 +46,7 @@ l = 3
 on = "occupation"
 
 [algorithm]
-name = "mondrian"                # the default; options are the algorithm's own keys
+name = "auto"                    # the default; options are the algorithm's own keys
 suppression_limit = 0.0
 "#;
     let path = dir.path().join("adult.toml");
@@ -354,6 +354,7 @@ const SAME: &[Same] = &[
     ("[algorithm] name", "algorithm.name = \"mondrian\"\nalgorithm.undersized = \"block\"\nalgorithm.priority = [\"age\", \"born\"]", &[("algorithm", "mondrian"), ("set", "undersized=block"), ("set", "priority=age,born")]),
     ("[algorithm] suppression_limit", "algorithm.suppression_limit = 0.25", &[("suppression-limit", "0.25")]),
     ("[algorithm] suppressed", "algorithm.suppressed = \"star\"", &[("suppressed", "star")]),
+    ("[algorithm] bound", "algorithm.bound = true", &[("bound", "true")]),
     ("[external] path", "external.path = \"others.csv\"", &[("external", "others.csv")]),
     ("[external] id", "external.id = \"nr\"", &[("id", "nr")]),
     ("[external] method", "external.method = \"direct\"", &[("method", "direct")]),

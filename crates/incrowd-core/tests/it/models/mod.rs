@@ -8,6 +8,7 @@ mod numeric;
 mod papers;
 mod persons;
 mod presence;
+mod running;
 mod survives;
 mod vectors;
 

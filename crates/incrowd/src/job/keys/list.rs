@@ -247,7 +247,7 @@ pub const KEYS: &[Key] = &[
     Key {
         about: "How much the loss of a quasi-identifier counts against that of the others: age=2",
         default: &["1"],
-        more: "`mondrian` and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside \
+        more: "`auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report has `weighted_ncp` beside \
                `ncp`.",
         roles: QUASI,
         flags: &[of_column("weight", "COLUMN=WEIGHT")],
@@ -317,7 +317,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         about: "The algorithm",
-        default: &["mondrian"],
+        default: &["auto"],
         more: "Naming another one with the flag discards the options of the job file; `--set` replaces one option.",
         flags: &[
             flag("algorithm", "NAME", MAKING),
@@ -355,6 +355,14 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("suppressed", "WHAT", MAKING)],
         set: Set::Job(|b, e| e.choice(&Suppressed::ALL).map(|way| b.job.algorithm.suppressed = way)),
         ..key(Section::Algorithm, "suppressed", Kind::Choice(&words(&Suppressed::ALL)))
+    },
+    Key {
+        about: "Also tell the data owner how little any release could lose",
+        default: &["false"],
+        more: "That often takes longer than making the release.",
+        flags: &[Flag { form: Form::Yes, ..flag("bound", "", &[Anonymize, Batches]) }],
+        set: Set::Job(|b, e| e.flag().map(|bound| b.job.algorithm.bound = bound)),
+        ..key(Section::Algorithm, "bound", Kind::Flag)
     },
     Key {
         about: "A table of people who may stand beside those of the table: k-join-anonymity",

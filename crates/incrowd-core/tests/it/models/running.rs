@@ -1,0 +1,96 @@
+//! Models that keep count while records come and go answer what they answer about the group as a whole.
+
+use proptest::prelude::*;
+
+use super::{count, word};
+use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value};
+
+/// Numbers, some of them in two spellings, on a tree.
+const VALUES: [&str; 7] = ["1", "1.0", "2", "3", "5", "8", "13"];
+const TREE: &str = "1;low;*\n1.0;low;*\n2;low;*\n3;mid;*\n5;mid;*\n8;high;*\n13;high;*\n";
+
+fn number(x: f64) -> Value {
+    Value::Real(x)
+}
+
+fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
+    let mut all = Vec::new();
+    for l in 1..5 {
+        for kind in ["distinct", "entropy", "frequency"] {
+            all.push(("l-diversity", vec![("l", count(l)), ("kind", word(kind))]));
+        }
+        for c in [0.5, 1.0, 2.0] {
+            all.push(("l-diversity", vec![("l", count(l)), ("kind", word("recursive")), ("c", number(c))]));
+        }
+    }
+    for share in [0.1, 0.25, 0.4, 0.7, 1.5] {
+        for distance in ["equal", "ordered", "hierarchical"] {
+            all.push((
+                "t-closeness",
+                vec![("t", number(f64::min(share, 1.0))), ("distance", word(distance))],
+            ));
+        }
+        for kind in ["basic", "enhanced"] {
+            all.push(("beta-likeness", vec![("beta", number(share)), ("kind", word(kind))]));
+        }
+        all.push(("delta-disclosure", vec![("delta", number(share))]));
+    }
+    all
+}
+
+fn bound(name: &str, given: &[(&str, Value)], data: &Dataset) -> Box<dyn BoundModel> {
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    Promise::new(name, given.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn keeping_count_is_judging_from_scratch(
+        others in prop::collection::vec(0usize..VALUES.len(), 0..40),
+        steps in prop::collection::vec((0usize..VALUES.len(), 1u64..4, any::<bool>()), 1..30),
+    ) {
+        let records = (0..35).map(|at| VALUES[at % VALUES.len()]).chain(others.iter().map(|&at| VALUES[at]));
+        let records: Vec<Vec<Option<&str>>> = records.map(|value| vec![Some("q"), Some(value)]).collect();
+        let folded = Folded::from_records(&["q", "s"], records, true);
+        let hierarchy = HierarchySpec::Arx { name: "h".into(), text: TREE.into() };
+        let sensitive = SensitiveSpec { hierarchy: Some(hierarchy), ..SensitiveSpec::default() };
+        let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&sensitive], "?")
+            .map_err(|e| e.misfit.error)
+            .unwrap();
+        for (name, given) in promises() {
+            let model = bound(name, &given, &data);
+            let mut running = model.running().unwrap();
+            let admits = |group: &GroupSummary| model.admits(group).holds;
+            let mut group = GroupSummary::empty(1);
+            for &(at, records, leave) in &steps {
+                let code = at as u32;
+                let there = group.sensitive[0].get(code);
+                if leave && there > 0 && there < group.records {
+                    let records = records.min(there);
+                    let mut without = group.clone();
+                    without.records -= records;
+                    without.sensitive[0].subtract(code, records);
+                    prop_assert_eq!(running.admits_without(code, records), admits(&without), "{} {:?}", name, given);
+                    running.remove(code, records);
+                    group = without;
+                } else if there + records <= data.whole().sensitive[0].get(code) {
+                    // A group has no more records than the table.
+                    let mut with = group.clone();
+                    with.add(records, &[code]);
+                    prop_assert_eq!(running.admits_with(code, records), admits(&with), "{} {:?}", name, given);
+                    running.add(code, records);
+                    group = with;
+                }
+                prop_assert_eq!(running.admits(), admits(&group), "{} {:?}", name, given);
+            }
+            running.clear();
+            running.add(0, 3);
+            let mut three = GroupSummary::empty(1);
+            three.add(3, &[0]);
+            prop_assert_eq!(running.admits(), admits(&three), "{} {:?}", name, given);
+        }
+    }
+}

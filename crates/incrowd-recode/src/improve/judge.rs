@@ -1,0 +1,101 @@
+//! What the models know of a group that rows join and leave.
+
+use incrowd_core::GroupSummary;
+use incrowd_core::model::Running;
+
+use super::check::ModelCheck;
+
+/// A group as the models see it.
+#[derive(Debug)]
+pub(crate) struct Judge<'a> {
+    /// For models that judge from scratch; nothing but the number of records if there are none.
+    summary: GroupSummary,
+    /// For models that keep count, with the sensitive column each is about.
+    running: Vec<(usize, Box<dyn Running + 'a>)>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(check: &ModelCheck<'a>) -> Judge<'a> {
+        let columns = if check.scratch.is_empty() { 0 } else { check.data.sensitive().len() };
+        Judge { summary: GroupSummary::empty(columns), running: check.running() }
+    }
+
+    pub(crate) fn records(&self) -> u64 {
+        self.summary.records
+    }
+
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.summary = GroupSummary::empty(self.summary.sensitive.len());
+        self.running.iter_mut().for_each(|(_, running)| running.clear());
+    }
+
+    /// Counts a row.
+    pub(crate) fn add(&mut self, check: &ModelCheck<'a>, row: u32) {
+        let (weight, codes) = (check.data.weight(row as usize), check.data.sensitive_codes(row as usize));
+        check.count(&mut self.summary, row);
+        self.running.iter_mut().for_each(|(column, running)| running.add(codes[*column], weight));
+    }
+
+    /// Takes away a row that was counted.
+    pub(crate) fn remove(&mut self, check: &ModelCheck<'a>, row: u32) {
+        let (weight, codes) = (check.data.weight(row as usize), check.data.sensitive_codes(row as usize));
+        if check.scratch.is_empty() {
+            self.summary.records -= weight;
+        } else {
+            self.summary.remove(&one(check, row));
+        }
+        self.running.iter_mut().for_each(|(column, running)| running.remove(codes[*column], weight));
+    }
+
+    /// Whether the models admit the group, which has these rows.
+    pub(crate) fn admits(&self, check: &ModelCheck<'a>, rows: &[u32]) -> bool {
+        self.records() >= check.least
+            && check.reach(rows.iter().copied())
+            && self.running.iter().all(|(_, running)| running.admits())
+            && (check.scratch.is_empty() || check.admits_summary(self.summary.clone(), || rows.to_vec()))
+    }
+
+    /// Whether the models admit the group, which has these rows, with one more.
+    pub(crate) fn admits_with(&self, check: &ModelCheck<'a>, rows: &[u32], row: u32) -> bool {
+        let (weight, codes) = (check.data.weight(row as usize), check.data.sensitive_codes(row as usize));
+        if self.records() + weight < check.least || !check.reach(rows.iter().copied().chain([row])) {
+            return false;
+        }
+        if !self.running.iter().all(|(column, running)| running.admits_with(codes[*column], weight)) {
+            return false;
+        }
+        check.scratch.is_empty() || {
+            let mut summary = self.summary.clone();
+            check.count(&mut summary, row);
+            check.admits_summary(summary, || rows.iter().copied().chain([row]).collect())
+        }
+    }
+
+    /// Whether the models admit the group, which has these rows, without the one at this place.
+    pub(crate) fn admits_without(&self, check: &ModelCheck<'a>, rows: &[u32], at: usize) -> bool {
+        let row = rows[at];
+        let (weight, codes) = (check.data.weight(row as usize), check.data.sensitive_codes(row as usize));
+        if rows.len() == 1 || self.records() < check.least + weight {
+            return false;
+        }
+        let others = || rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &row)| row);
+        if !check.reach(others()) {
+            return false;
+        }
+        if !self.running.iter().all(|(column, running)| running.admits_without(codes[*column], weight)) {
+            return false;
+        }
+        check.scratch.is_empty() || {
+            let mut summary = self.summary.clone();
+            summary.remove(&one(check, row));
+            check.admits_summary(summary, || others().collect())
+        }
+    }
+}
+
+fn one(check: &ModelCheck<'_>, row: u32) -> GroupSummary {
+    let mut one = GroupSummary::empty(check.data.sensitive().len());
+    one.add_row(check.data, row as usize);
+    one
+}

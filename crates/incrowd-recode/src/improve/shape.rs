@@ -1,0 +1,255 @@
+//! What a group is published as: for every column the leaves between the lowest and the highest of its rows, or, where sets are
+//! published, which leaves occur; and what that costs.
+
+use incrowd_core::dataset::Quasi;
+use incrowd_core::{Code, Dataset, Span};
+
+use super::metric::Metric;
+
+/// Tables of prices are kept for lines of at most this many leaves.
+const MOST_TABLED: u32 = 512;
+
+/// So many pairs of rows tell which columns differ most; far rows are paired by this leap.
+const MOST_PAIRS: usize = 1000;
+const LEAP: usize = 7919;
+
+/// A column's part of a shape.
+#[derive(Debug)]
+struct Line {
+    /// Where its words begin.
+    at: usize,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Two words, the lowest and the highest leaf; prices by both, if they are kept.
+    Span { leaves: u32, prices: Vec<f32> },
+    /// The number of leaves, then a bit for every leaf; the price by the number.
+    Set { words: usize, prices: Vec<f32> },
+}
+
+/// Makes shapes and knows what they cost.
+#[derive(Debug)]
+pub(crate) struct Shapes<'a> {
+    data: &'a Dataset,
+    metric: Metric,
+    lines: Vec<Line>,
+    /// The columns, those first in which two rows differ most.
+    telling: Vec<usize>,
+    /// What a record costs that is not published.
+    pub(crate) most: f32,
+    /// How many words a shape has.
+    pub(crate) words: usize,
+}
+
+impl<'a> Shapes<'a> {
+    pub(crate) fn new(data: &'a Dataset, metric: Metric) -> Shapes<'a> {
+        let mut words = 0;
+        let line = |quasi: &Quasi| {
+            let domain = &quasi.domain;
+            let (at, leaves) = (words, domain.leaves());
+            let of = |lo: u32, hi: u32| (quasi.weight * metric.of(domain, lo, hi)) as f32;
+            let kind = if domain.publishes_sets() {
+                let prices = (0..=leaves).map(|n| of(0, n.saturating_sub(1))).collect();
+                Kind::Set { words: leaves.div_ceil(32) as usize, prices }
+            } else {
+                let pairs = |lo: u32| (0..leaves).map(move |hi| (lo, hi));
+                let price = |(lo, hi): (u32, u32)| of(lo.min(hi), hi);
+                let tabled = if leaves <= MOST_TABLED { leaves } else { 0 };
+                Kind::Span { leaves, prices: (0..tabled).flat_map(pairs).map(price).collect() }
+            };
+            words += match &kind {
+                Kind::Span { .. } => 2,
+                Kind::Set { words, .. } => 1 + *words,
+            };
+            Line { at, kind }
+        };
+        let lines = data.quasi().iter().map(line).collect();
+        let most = data.quasi().iter().map(|quasi| quasi.weight).sum::<f64>() as f32;
+        let telling = (0..data.quasi().len()).collect();
+        let mut shapes = Shapes { data, metric, lines, telling, most, words };
+        shapes.telling = shapes.most_telling();
+        shapes
+    }
+
+    /// The columns by what two rows cost together in the mean, over some pairs of rows.
+    fn most_telling(&self) -> Vec<usize> {
+        let rows = self.data.rows();
+        let mut sums = vec![0.0f32; self.lines.len()];
+        for i in 0..rows.min(MOST_PAIRS) {
+            let (a, b) = (i * (rows / rows.min(MOST_PAIRS)), i * LEAP % rows);
+            let shape = self.of([a as u32, b as u32]);
+            sums.iter_mut().enumerate().for_each(|(q, sum)| *sum += self.cell(q, &shape));
+        }
+        let mut order = self.telling.clone();
+        order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]));
+        order
+    }
+
+    /// The shape of no row.
+    pub(crate) fn empty(&self) -> Vec<u32> {
+        let mut shape = vec![0; self.words];
+        for line in self.lines.iter().filter(|line| matches!(line.kind, Kind::Span { .. })) {
+            shape[line.at] = u32::MAX;
+        }
+        shape
+    }
+
+    /// Makes a shape cover a row.
+    pub(crate) fn cover(&self, shape: &mut [u32], row: u32) {
+        for (line, &code) in self.lines.iter().zip(self.data.quasi_codes(row as usize)) {
+            match line.kind {
+                Kind::Span { .. } => {
+                    shape[line.at] = shape[line.at].min(code);
+                    shape[line.at + 1] = shape[line.at + 1].max(code);
+                }
+                Kind::Set { .. } => {
+                    let word = &mut shape[line.at + 1 + code as usize / 32];
+                    let new = !*word >> (code % 32) & 1;
+                    *word |= 1 << (code % 32);
+                    shape[line.at] += new;
+                }
+            }
+        }
+    }
+
+    /// The shape of these rows.
+    pub(crate) fn of(&self, rows: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut shape = self.empty();
+        rows.into_iter().for_each(|row| self.cover(&mut shape, row));
+        shape
+    }
+
+    /// What one record costs that is published in this shape.
+    pub(crate) fn price(&self, shape: &[u32]) -> f32 {
+        self.telling.iter().map(|&q| self.cell(q, shape)).sum()
+    }
+
+    fn cell(&self, q: usize, shape: &[u32]) -> f32 {
+        let line = &self.lines[q];
+        match &line.kind {
+            Kind::Span { leaves, prices } => {
+                self.span(q, *leaves, prices, shape[line.at], shape[line.at + 1])
+            }
+            Kind::Set { prices, .. } => prices[shape[line.at] as usize],
+        }
+    }
+
+    /// The price of a shape if it covered a row too, unless it is more than `most`.
+    pub(crate) fn price_with(&self, shape: &[u32], row: u32, most: f32) -> Option<f32> {
+        Some(self.at_least_with(shape, row, most)).filter(|price| *price <= most)
+    }
+
+    /// The price of a shape if it covered a row too; if that is more than `most`, something between the two.
+    pub(crate) fn at_least_with(&self, shape: &[u32], row: u32, most: f32) -> f32 {
+        let codes = self.data.quasi_codes(row as usize);
+        let mut sum = 0.0;
+        for &q in &self.telling {
+            let (line, code) = (&self.lines[q], codes[q]);
+            sum += match &line.kind {
+                Kind::Span { leaves, prices } => {
+                    let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
+                    self.span(q, *leaves, prices, lo, hi)
+                }
+                Kind::Set { prices, .. } => {
+                    let has = shape[line.at + 1 + code as usize / 32] >> (code % 32) & 1;
+                    prices[(shape[line.at] + 1 - has) as usize]
+                }
+            };
+            if sum > most {
+                return sum;
+            }
+        }
+        sum
+    }
+
+    fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {
+        if prices.is_empty() {
+            let quasi = &self.data.quasi()[q];
+            (quasi.weight * self.metric.of(&quasi.domain, lo, hi)) as f32
+        } else {
+            prices[(lo * leaves + hi) as usize]
+        }
+    }
+
+    /// The spans of a shape, as a partition takes them.
+    pub(crate) fn spans(&self, shape: &[u32]) -> Vec<Span> {
+        let span = |line: &Line| match line.kind {
+            Kind::Span { .. } => (shape[line.at], shape[line.at + 1]),
+            Kind::Set { words, .. } => {
+                let set = &shape[line.at + 1..line.at + 1 + words];
+                let low = set.iter().position(|w| *w != 0).unwrap_or(0);
+                let high = set.iter().rposition(|w| *w != 0).unwrap_or(0);
+                let lo = low as u32 * 32 + set[low].trailing_zeros().min(31);
+                (lo, high as u32 * 32 + 31 - set[high].leading_zeros().min(31))
+            }
+        };
+        self.lines.iter().map(span).map(|(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect()
+    }
+}
+
+/// What a group is published as without any one of its rows: by column the lowest and the highest leaf but one, or how many rows
+/// have each leaf.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    /// By column, the two lowest and the two highest leaves of the rows, equal ones counted twice.
+    ends: Vec<[u32; 4]>,
+    /// For columns of sets, rows by leaf.
+    counts: Vec<Vec<u32>>,
+}
+
+impl Shapes<'_> {
+    /// The edges of these rows.
+    pub(crate) fn edges(&self, edges: &mut Edges, rows: &[u32]) {
+        edges.ends.clear();
+        edges.ends.resize(self.lines.len(), [u32::MAX, u32::MAX, 0, 0]);
+        edges.counts.resize(self.lines.len(), Vec::new());
+        for (q, line) in self.lines.iter().enumerate() {
+            match &line.kind {
+                Kind::Span { .. } => {
+                    let ends = &mut edges.ends[q];
+                    for &row in rows {
+                        let code = self.data.quasi_codes(row as usize)[q];
+                        if code < ends[1] {
+                            (ends[0], ends[1]) = (code.min(ends[0]), code.max(ends[0]));
+                        }
+                        if code > ends[2] {
+                            (ends[2], ends[3]) = (code.min(ends[3]), code.max(ends[3]));
+                        }
+                    }
+                    if rows.len() == 1 {
+                        ends[2] = ends[3];
+                    }
+                }
+                Kind::Set { prices, .. } => {
+                    let counts = &mut edges.counts[q];
+                    counts.clear();
+                    counts.resize(prices.len(), 0);
+                    rows.iter().for_each(|&row| counts[self.data.quasi_codes(row as usize)[q] as usize] += 1);
+                }
+            }
+        }
+    }
+
+    /// What one record of a group of this shape and with these edges costs without a row, of at least two.
+    pub(crate) fn price_without(&self, edges: &Edges, shape: &[u32], row: u32) -> f32 {
+        let codes = self.data.quasi_codes(row as usize);
+        let cell = |q: usize| {
+            let (line, code) = (&self.lines[q], codes[q]);
+            match &line.kind {
+                Kind::Span { leaves, prices } => {
+                    let ends = edges.ends[q];
+                    let lo = if code == ends[0] { ends[1] } else { ends[0] };
+                    let hi = if code == ends[3] { ends[2] } else { ends[3] };
+                    self.span(q, *leaves, prices, lo, hi)
+                }
+                Kind::Set { prices, .. } => {
+                    let alone = u32::from(edges.counts[q][code as usize] == 1);
+                    prices[(shape[line.at] - alone) as usize]
+                }
+            }
+        };
+        self.telling.iter().map(|&q| cell(q)).sum()
+    }
+}
