@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use incrowd_core::{Error, Folded, FoldedPersons, MISSING, Progress, Result};
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 
 use crate::case::Case;
 use crate::checked::CheckedJob;
@@ -30,7 +30,9 @@ pub enum Behind {
 /// Finds out whose records a release has, and puts it beside the cells that were read back: quasi-identifiers, then perhaps the
 /// sensitive columns.
 pub(crate) fn find(case: &Case, release: &mut Folded, progress: &dyn Progress) -> Result<Behind> {
-    let promised = case.manifest.as_ref().is_some_and(Manifest::by_persons);
+    // Where the manifest tells of as many persons as there are records, a record is a person.
+    let told = case.manifest.as_ref().filter(|manifest| manifest.by_persons());
+    let promised = told.is_some_and(|m| m.persons.is_none_or(|own| own.published != release.records()));
     let original = case.judging.original.as_ref();
     let Some(original) = original.filter(|original| original.person.is_some()) else {
         return Ok(match promised {
@@ -88,7 +90,7 @@ fn persons(
         return Ok(Found::Nothing("it cannot be made again from that table"));
     };
     let table = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
-    let mut by_look = by_look(table, release.columns.len());
+    let Some(mut by_look) = by_look(table, &release.columns) else { return Ok(Found::Nothing(ANOTHER)) };
     let mut codes = Vec::with_capacity(release.records() as usize);
     for row in 0..release.rows() {
         let look = look(release, row, case.reading.quasi.len(), case.reading.missing_label());
@@ -130,30 +132,33 @@ type Look = Vec<Option<String>>;
 
 fn look(release: &Folded, row: usize, quasi: usize, missing: &str) -> Look {
     let cells = release.row(row).iter().zip(&release.columns).enumerate();
-    let text = |(at, (&code, column)): (usize, (&u32, &incrowd_core::FoldedColumn))| {
+    let text = |(at, (&code, column)): (usize, (&u32, &FoldedColumn))| {
         let text = &column.texts[code as usize];
         (code != MISSING && (at < quasi || text != missing)).then(|| text.clone())
     };
     cells.map(text).collect()
 }
 
-/// Whose records look how in a release that was made, over the first columns.
-fn by_look(table: &MadeTable, columns: usize) -> BTreeMap<Look, Vec<u32>> {
+/// Whose records look how in a release that was made, over these columns; `None` if it has not all of them.
+fn by_look(table: &MadeTable, columns: &[FoldedColumn]) -> Option<BTreeMap<Look, Vec<u32>>> {
     let (data, partition) = (&table.data, &table.partition);
     let plan = incrowd_core::Plan::new(data, partition);
-    let mut looks: BTreeMap<Look, Vec<u32>> = BTreeMap::new();
-    let Some(persons) = data.persons() else { return looks };
+    let own = || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
+    let places = columns.iter().map(|column| own().position(|name| *name == column.name));
+    let places = places.collect::<Option<Vec<usize>>>()?;
+    let (mut looks, persons): (BTreeMap<Look, Vec<u32>>, _) = (BTreeMap::new(), data.persons()?);
     for row in 0..data.rows() {
         let Some(group) = partition.group(row) else { continue };
         let quasi = (0..data.quasi().len()).map(|q| Some(plan.text(group, q).to_owned()));
         let sensitive = data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
             (column.missing != Some(code)).then(|| column.values[code as usize].clone())
         });
-        let look: Look = quasi.chain(sensitive).take(columns).collect();
+        let all: Look = quasi.chain(sensitive).collect();
+        let look: Look = places.iter().map(|&at| all[at].clone()).collect();
         looks
             .entry(look)
             .or_default()
             .extend(persons.of_row(row).iter().map(|&holding| persons.person(holding)));
     }
-    looks
+    Some(looks)
 }
