@@ -74,7 +74,7 @@ fn persons(
     let job = job(case, manifest, original)?;
     let source = open_input(original)?;
     let checked = CheckedJob::new(&job, source.columns())?;
-    let folded = source.fold(&checked.fold_spec(), progress)?;
+    let mut folded = source.fold(&checked.fold_spec(), progress)?;
     if !folded.persons.as_ref().is_some_and(|persons| persons.repeated) {
         return Ok(Found::Single);
     }
@@ -84,13 +84,20 @@ fn persons(
     if !checked.method.card.repeatable.iter().all(stated) {
         return Ok(Found::Nothing("chance had a part in how it was made, so it cannot be made again"));
     }
+    let own: Vec<Vec<u32>> = folded.persons_by_row().into_iter().flatten().map(<[u32]>::to_vec).collect();
+    if !manifest.by_persons() {
+        // It was made by counting records.
+        folded.persons = None;
+    }
     let population = checked.read_population(progress)?;
     let material = Material { population, ..Material::of_folded(folded) };
     let Ok(made) = make(material, &checked, progress) else {
         return Ok(Found::Nothing("it cannot be made again from that table"));
     };
     let table = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
-    let Some(mut by_look) = by_look(table, &release.columns) else { return Ok(Found::Nothing(ANOTHER)) };
+    let Some(mut by_look) = by_look(table, &own, &release.columns) else {
+        return Ok(Found::Nothing(ANOTHER));
+    };
     let mut codes = Vec::with_capacity(release.records() as usize);
     for row in 0..release.rows() {
         let look = look(release, row, case.reading.quasi.len(), case.reading.missing_label());
@@ -139,15 +146,24 @@ fn look(release: &Folded, row: usize, quasi: usize, missing: &str) -> Look {
     cells.map(text).collect()
 }
 
-/// Whose records look how in a release that was made, over these columns; `None` if it has not all of them.
-fn by_look(table: &MadeTable, columns: &[FoldedColumn]) -> Option<BTreeMap<Look, Vec<u32>>> {
+/// Whose records look how in a release that was made, over these columns: `persons` are those of each row of the fold. `None` if the
+/// release has not all columns, or parts the records of a row.
+fn by_look(
+    table: &MadeTable,
+    persons: &[Vec<u32>],
+    columns: &[FoldedColumn],
+) -> Option<BTreeMap<Look, Vec<u32>>> {
     let (data, partition) = (&table.data, &table.partition);
     let plan = incrowd_core::Plan::new(data, partition);
     let own = || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
     let places = columns.iter().map(|column| own().position(|name| *name == column.name));
     let places = places.collect::<Option<Vec<usize>>>()?;
-    let (mut looks, persons): (BTreeMap<Look, Vec<u32>>, _) = (BTreeMap::new(), data.persons()?);
-    for row in 0..data.rows() {
+    if !partition.divided().is_empty() {
+        return None;
+    }
+    let mut looks: BTreeMap<Look, Vec<u32>> = BTreeMap::new();
+    for (of_fold, persons) in persons.iter().enumerate() {
+        let row = data.row_of_fold(of_fold as u32)?.index();
         let Some(group) = partition.group(row) else { continue };
         let quasi = (0..data.quasi().len()).map(|q| Some(plan.text(group, q).to_owned()));
         let sensitive = data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
@@ -155,10 +171,7 @@ fn by_look(table: &MadeTable, columns: &[FoldedColumn]) -> Option<BTreeMap<Look,
         });
         let all: Look = quasi.chain(sensitive).collect();
         let look: Look = places.iter().map(|&at| all[at].clone()).collect();
-        looks
-            .entry(look)
-            .or_default()
-            .extend(persons.of_row(row).iter().map(|&holding| persons.person(holding)));
+        looks.entry(look).or_default().extend(persons);
     }
     Some(looks)
 }
