@@ -169,7 +169,7 @@ fn old_or_new(room: &Room, publishing: &Publishing, before: &Files, what: &str) 
     let state = |(release, others, manifest): &(&str, &[&str], &str)| {
         let bytes = |name: &str| std::fs::read(room.path().join(name)).ok();
         let is_old = |name: &&str| bytes(name) == before.get(*name).map(|(_, bytes)| bytes.clone());
-        let old: Vec<bool> = [*release, *manifest].iter().chain(*others).map(|name| is_old(name)).collect();
+        let old: Vec<bool> = [*release, *manifest].iter().chain(*others).map(is_old).collect();
         if old.iter().all(|old| *old) {
             return false;
         }
