@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec};
+use incrowd_core::{
+    Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec, looks_like_a_name,
+};
 use incrowd_engine::{Content, FoldSpec, Places};
 use incrowd_recode::Method;
 
@@ -116,7 +118,11 @@ impl CheckedJob {
                     Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
                 // Of a file without a header the names would be somebody's cells, so they are listed only if some fit.
                 let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
-                return Err(error.help_column(name, columns.iter().map(String::as_str), some_fit || named));
+                let names = || columns.iter().map(String::as_str);
+                return Err(match some_fit && names().all(looks_like_a_name) {
+                    true => error.help_near(name, names()),
+                    false => error.help_column(name, names(), named),
+                });
             }
         }
         if let Some(person) = job.input.person.clone() {

@@ -175,7 +175,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let original = original
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
-    let from_original = case.publication.compare_with_original(&case, &tables, progress)?;
+    let from_original = case.publication.compare_with_original(case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
     let asked = Asked { reading: &case.reading, promises: &promises, stated: case.stated, references };
     let behind = behind::find(&case, &mut tables.people, progress)?;

@@ -130,7 +130,8 @@ fn within_limits(name: &str, work: impl FnOnce(&Path)) {
             "ulimit -v 2097152; exec \"$0\" \"$@\"",
             std::env::current_exe().unwrap().to_str().unwrap(),
         ])
-        .args(["--exact", name, "--test-threads", "1", "--nocapture"])
+        .arg(name)
+        .envs([("RUST_TEST_THREADS", "1"), ("RUST_TEST_NOCAPTURE", "1")])
         .env("INCROWD_WITHIN_LIMITS", "1")
         .output()
         .unwrap();

@@ -16,7 +16,7 @@ use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
-use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
+use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
 use incrowd_engine::{Engine, Format};
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
@@ -83,8 +83,12 @@ impl Publication for Joined {
             None => {
                 let error = Error::job(format!("the table has no column `{id}` to join on"));
                 let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
-                let names = columns.iter().map(String::as_str);
-                return Err(error.help_column(&id, names, some_fit).at("external.id"));
+                let names = || columns.iter().map(String::as_str);
+                let error = match some_fit && names().all(looks_like_a_name) {
+                    true => error.help_near(&id, names()),
+                    false => error.help_column(&id, names(), false),
+                };
+                return Err(error.at("external.id"));
             }
             Some(_) => {
                 return Err(Error::job(format!("`{id}` names people and cannot have another role"))
