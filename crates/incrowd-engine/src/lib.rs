@@ -56,7 +56,7 @@ pub struct FoldSpec {
     /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
     /// is a person of its own.
     pub person: Option<String>,
-    /// Columns of which it is told whether values repeat, going by the first records that each thread sees.
+    /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
     pub glance: Vec<String>,
 }
 

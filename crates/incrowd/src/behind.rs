@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use incrowd_core::{Error, Folded, FoldedPersons, MISSING, Progress, Result};
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 
 use crate::case::Case;
 use crate::checked::CheckedJob;
@@ -30,7 +30,9 @@ pub enum Behind {
 /// Finds out whose records a release has, and puts it beside the cells that were read back: quasi-identifiers, then perhaps the
 /// sensitive columns.
 pub(crate) fn find(case: &Case, release: &mut Folded, progress: &dyn Progress) -> Result<Behind> {
-    let promised = case.manifest.as_ref().is_some_and(Manifest::by_persons);
+    // Where the manifest tells of as many persons as there are records, a record is a person.
+    let told = case.manifest.as_ref().filter(|manifest| manifest.by_persons());
+    let promised = told.is_some_and(|m| m.persons.is_none_or(|own| own.published != release.records()));
     let original = case.judging.original.as_ref();
     let Some(original) = original.filter(|original| original.person.is_some()) else {
         return Ok(match promised {
@@ -72,7 +74,7 @@ fn persons(
     let job = job(case, manifest, original)?;
     let source = open_input(original)?;
     let checked = CheckedJob::new(&job, source.columns())?;
-    let folded = source.fold(&checked.fold_spec(), progress)?;
+    let mut folded = source.fold(&checked.fold_spec(), progress)?;
     if !folded.persons.as_ref().is_some_and(|persons| persons.repeated) {
         return Ok(Found::Single);
     }
@@ -82,13 +84,20 @@ fn persons(
     if !checked.method.card.repeatable.iter().all(stated) {
         return Ok(Found::Nothing("chance had a part in how it was made, so it cannot be made again"));
     }
+    let own: Vec<Vec<u32>> = folded.persons_by_row().into_iter().flatten().map(<[u32]>::to_vec).collect();
+    if !manifest.by_persons() {
+        // It was made by counting records.
+        folded.persons = None;
+    }
     let population = checked.read_population(progress)?;
     let material = Material { population, ..Material::of_folded(folded) };
     let Ok(made) = make(material, &checked, progress) else {
         return Ok(Found::Nothing("it cannot be made again from that table"));
     };
     let table = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
-    let mut by_look = by_look(table, release.columns.len());
+    let Some(mut by_look) = by_look(table, &own, &release.columns) else {
+        return Ok(Found::Nothing(ANOTHER));
+    };
     let mut codes = Vec::with_capacity(release.records() as usize);
     for row in 0..release.rows() {
         let look = look(release, row, case.reading.quasi.len(), case.reading.missing_label());
@@ -130,30 +139,39 @@ type Look = Vec<Option<String>>;
 
 fn look(release: &Folded, row: usize, quasi: usize, missing: &str) -> Look {
     let cells = release.row(row).iter().zip(&release.columns).enumerate();
-    let text = |(at, (&code, column)): (usize, (&u32, &incrowd_core::FoldedColumn))| {
+    let text = |(at, (&code, column)): (usize, (&u32, &FoldedColumn))| {
         let text = &column.texts[code as usize];
         (code != MISSING && (at < quasi || text != missing)).then(|| text.clone())
     };
     cells.map(text).collect()
 }
 
-/// Whose records look how in a release that was made, over the first columns.
-fn by_look(table: &MadeTable, columns: usize) -> BTreeMap<Look, Vec<u32>> {
+/// Whose records look how in a release that was made, over these columns: `persons` are those of each row of the fold. `None` if the
+/// release has not all columns, or parts the records of a row.
+fn by_look(
+    table: &MadeTable,
+    persons: &[Vec<u32>],
+    columns: &[FoldedColumn],
+) -> Option<BTreeMap<Look, Vec<u32>>> {
     let (data, partition) = (&table.data, &table.partition);
     let plan = incrowd_core::Plan::new(data, partition);
+    let own = || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
+    let places = columns.iter().map(|column| own().position(|name| *name == column.name));
+    let places = places.collect::<Option<Vec<usize>>>()?;
+    if !partition.divided().is_empty() {
+        return None;
+    }
     let mut looks: BTreeMap<Look, Vec<u32>> = BTreeMap::new();
-    let Some(persons) = data.persons() else { return looks };
-    for row in 0..data.rows() {
+    for (of_fold, persons) in persons.iter().enumerate() {
+        let row = data.row_of_fold(of_fold as u32)?.index();
         let Some(group) = partition.group(row) else { continue };
         let quasi = (0..data.quasi().len()).map(|q| Some(plan.text(group, q).to_owned()));
         let sensitive = data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
             (column.missing != Some(code)).then(|| column.values[code as usize].clone())
         });
-        let look: Look = quasi.chain(sensitive).take(columns).collect();
-        looks
-            .entry(look)
-            .or_default()
-            .extend(persons.of_row(row).iter().map(|&holding| persons.person(holding)));
+        let all: Look = quasi.chain(sensitive).collect();
+        let look: Look = places.iter().map(|&at| all[at].clone()).collect();
+        looks.entry(look).or_default().extend(persons);
     }
-    looks
+    Some(looks)
 }

@@ -145,6 +145,7 @@ fn every_other_key_means_what_it_says() {
             default_role: DefaultRole::Passthrough,
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
+            person: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
