@@ -178,7 +178,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let from_original = case.publication.compare_with_original(case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
     let asked = Asked { reading: &case.reading, promises: &promises, stated: case.stated, references };
-    let behind = behind::find(&case, &mut tables.people, progress)?;
+    let behind = behind::find(case, &mut tables.people, progress)?;
     let mut judged = case.publication.judge(tables, &asked, progress)?;
     if let Behind::Unknown(_) = behind {
         let judgements = promises.iter().zip(&mut judged.verification.judgements);

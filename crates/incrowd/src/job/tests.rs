@@ -137,7 +137,6 @@ fn every_other_key_means_what_it_says() {
     assert_eq!(
         job.input,
         Input {
-            person: None,
             paths: vec!["a-*.csv".into(), "/b.csv".into()],
             memory: None,
             missing: vec![],

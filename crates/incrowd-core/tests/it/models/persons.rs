@@ -154,7 +154,10 @@ fn choices(records: &[Record]) -> Vec<Vec<Record>> {
 }
 
 /// Promises about every choice of records, and whether the judgement is exact or only safe.
-fn about_choices() -> Vec<(&'static str, Vec<(&'static str, Value)>, bool)> {
+/// A model, its parameters, and whether its form is exact.
+type Choice = (&'static str, Vec<(&'static str, Value)>, bool);
+
+fn about_choices() -> Vec<Choice> {
     let on = || ("on", word("a"));
     let mut all = Vec::new();
     for n in 1..4 {
