@@ -185,6 +185,7 @@ pages! {
     profile "docs/profile.md"
     publishing "docs/publishing.md"
     report "docs/report.md"
+    persons "docs/persons.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"
 }

@@ -312,6 +312,7 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = \"\\t\"", &[("delimiter", "tab")]),
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
+    ("[input] person", "input.person = \"patient\"", &[("person", "patient")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),

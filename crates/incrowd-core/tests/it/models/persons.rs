@@ -153,11 +153,11 @@ fn choices(records: &[Record]) -> Vec<Vec<Record>> {
     all
 }
 
-/// Promises about every choice of records, and whether the judgement is exact or only safe.
-/// A model, its parameters, and whether its form is exact.
-type Choice = (&'static str, Vec<(&'static str, Value)>, bool);
+/// A model, its parameters, and whether its judgement is exact or only safe.
+type AboutChoices = (&'static str, Vec<(&'static str, Value)>, bool);
 
-fn about_choices() -> Vec<Choice> {
+/// Promises about every choice of records.
+fn about_choices() -> Vec<AboutChoices> {
     let on = || ("on", word("a"));
     let mut all = Vec::new();
     for n in 1..4 {
