@@ -26,6 +26,9 @@ use crate::{Algorithm, Card, Recoding};
 /// The climb is tried if it looks at no more rows than this: combinations of levels times rows.
 const CLIMB_LOOKS: u64 = 1_500_000_000;
 
+/// A look costs so many times as much where models look at more than the number of records.
+const JUDGED: u64 = 8;
+
 /// Mondrian is tried with each quasi-identifier first if that is no more than this: rows times the square of the
 /// quasi-identifiers.
 const TRIAL_LOOKS: u64 = 60_000_000;
@@ -152,7 +155,9 @@ impl Auto {
         }
         // What comes of dividing is better than what comes of climbing to begin with, if it is not much dearer.
         let mut best = search.cheapest(0.0);
-        if movable && rows.saturating_mul(ascent::combinations(data, self.metric)) <= CLIMB_LOOKS {
+        let judged = if check.only_counts() { 1 } else { JUDGED };
+        let climb = ascent::combinations(data, self.metric).saturating_mul(rows * judged);
+        if movable && climb <= CLIMB_LOOKS {
             let climbed = ascent::climbed(&check, &shapes, self.metric, suppressible, progress);
             if let Ok((groups, _)) = climbed {
                 search.offer("climb", groups);
