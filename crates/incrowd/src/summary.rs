@@ -43,7 +43,9 @@ impl Report {
             let job = &self.manifest.job;
             let way = if job.suppressed == "star" { ", published as *" } else { "" };
             let (count, limit) = (thousands(records.suppressed), job.suppression_limit);
-            said.push(Block::line(format!("         {count} suppressed{way} (limit {limit} of the records)")));
+            said.push(Block::line(format!(
+                "         {count} suppressed{way} (limit {limit} of the records)"
+            )));
         }
     }
 

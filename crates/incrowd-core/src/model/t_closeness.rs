@@ -90,7 +90,8 @@ impl Model for TCloseness {
             Distance::Ordered => Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?),
             Distance::Hierarchical => Ground::Tree(Tree::new(column, &overall).map_err(|e| e.at("on"))?),
         };
-        let near = Near { ground, records: data.records(), alone: OnceLock::new(), codes: column.values.len() };
+        let near =
+            Near { ground, records: data.records(), alone: OnceLock::new(), codes: column.values.len() };
         Ok(Box::new(Bound { t: self.t, exact: Decimal::of(self.t), near, watched }))
     }
 }

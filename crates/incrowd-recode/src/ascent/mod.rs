@@ -147,10 +147,13 @@ impl Ascent {
         let check = ModelCheck::new(data, models, &shapes);
         let (groups, way) = climbed(&check, &shapes, self.metric, suppressible, progress)?;
         let cells = data.records() as f64 * f64::from(shapes.most);
-        let loss = |groups: &[Vec<u32>]| if cells > 0.0 { improve::cost(&shapes, data, groups) / cells } else { 0.0 };
+        let loss = |groups: &[Vec<u32>]| {
+            if cells > 0.0 { improve::cost(&shapes, data, groups) / cells } else { 0.0 }
+        };
         let climbed = loss(&groups);
         let columns = data.quasi().len();
-        let still = Patience { rounds: 0, least_gain: 0.0, looks: u64::MAX, regroupings: 0, seconds: self.seconds };
+        let still =
+            Patience { rounds: 0, least_gain: 0.0, looks: u64::MAX, regroupings: 0, seconds: self.seconds };
         let patience = match self.effort {
             Effort::Fast => still,
             Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, ..still },

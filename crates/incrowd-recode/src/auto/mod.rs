@@ -33,7 +33,7 @@ const JUDGED: u64 = 8;
 /// quasi-identifiers.
 const TRIAL_LOOKS: u64 = 60_000_000;
 
-/// So much cheaper the climb's groups must be than those of dividing, which leave more to be gained by moving.
+/// What comes of dividing leaves more to be gained than what comes of climbing: so much cheaper the climb must be to be taken.
 const HEAD_START: f64 = 0.15;
 
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
@@ -116,7 +116,8 @@ impl Algorithm for Auto {
         let only_counts = models.iter().all(|model| model.least_records().is_some());
         let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
         // If the number of records is all that matters, rows that differ in nothing but sensitive values are one row.
-        let condensed = (only_counts && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
+        let condensed =
+            (only_counts && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
         let Some(condensed) = condensed else {
             let (partition, report) = self.search(data, models, suppressible, progress)?;
             return Ok(Recoding::new(partition).reporting(report));
@@ -144,7 +145,8 @@ impl Auto {
     ) -> Result<(Partition, AutoReport)> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
-        let mut search = Search { data, check: &check, shapes: &shapes, tried: Vec::new(), rounds: 0, looks: 0 };
+        let mut search =
+            Search { data, check: &check, shapes: &shapes, tried: Vec::new(), rounds: 0, looks: 0 };
         let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
         search.offer("mondrian", improve::members(data, &mondrian));
         let (rows, columns) = (data.rows() as u64, data.quasi().len() as u64);
@@ -153,20 +155,27 @@ impl Auto {
             let found = Optimized::default().recode(data, models, suppressible, progress)?;
             search.offer("optimized-mondrian", improve::members(data, &found));
         }
-        // What comes of dividing is better than what comes of climbing to begin with, if it is not much dearer.
-        let mut best = search.cheapest(0.0);
         let judged = if check.only_counts() { 1 } else { JUDGED };
         let climb = ascent::combinations(data, self.metric).saturating_mul(rows * judged);
-        if movable && climb <= CLIMB_LOOKS {
-            let climbed = ascent::climbed(&check, &shapes, self.metric, suppressible, progress);
-            if let Ok((groups, _)) = climbed {
-                search.offer("climb", groups);
-                best = search.cheapest(HEAD_START);
-            }
+        let divided = search.cheapest(0.0);
+        let mut best = divided;
+        if movable
+            && climb <= CLIMB_LOOKS
+            && let Ok((groups, _)) = ascent::climbed(&check, &shapes, self.metric, suppressible, progress)
+        {
+            search.offer("climb", groups);
+            best = search.cheapest(HEAD_START);
         }
         let mut groups = std::mem::take(&mut search.tried[best].groups);
         if movable {
-            groups = search.improve(groups, search.tried[best].name != "climb", progress);
+            groups = search.improve(groups, best == divided, progress);
+            // The climb may have been better after all.
+            let last = search.tried.len() - 1;
+            if best == divided && last > divided && search.tried[last].loss < search.loss(&groups) {
+                best = last;
+                groups = std::mem::take(&mut search.tried[best].groups);
+                groups = search.improve(groups, false, progress);
+            }
         }
         let mut report = search.report(self.metric, best, &groups);
         let mut partition = improve::partition(data, &shapes, groups)?;
@@ -223,7 +232,8 @@ impl Search<'_, '_> {
         let patience = Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, seconds: None };
         let Improved { groups, rounds, looks, .. } =
             improve::improve(self.check, self.shapes, groups, patience, progress);
-        (self.rounds, self.looks) = (rounds, looks);
+        self.rounds = rounds;
+        self.looks += looks;
         groups
     }
 

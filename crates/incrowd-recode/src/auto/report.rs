@@ -58,7 +58,8 @@ impl AlgorithmReport for AutoReport {
     }
 
     fn to_text(&self, _: Outcome) -> Vec<Block> {
-        let tried: Vec<String> = self.candidates.iter().map(|c| format!("{} {:.4}", c.name, c.loss)).collect();
+        let tried: Vec<String> =
+            self.candidates.iter().map(|c| format!("{} {:.4}", c.name, c.loss)).collect();
         let mut text = vec![Block::line(format!(
             "tried    {} ({}): {} taken",
             tried.join(", "),

@@ -139,9 +139,9 @@ impl<'a> Stepper<'a> {
 
     /// How many people a kid's cells cover.
     fn people(&self, group: &SteppingGroup, quasi: usize, kid: &Kid) -> u64 {
-        self.data.population().map_or(0, |population| {
-            population.people(&self.covered(group, quasi, kid.at, &kid.rows()))
-        })
+        self.data
+            .population()
+            .map_or(0, |population| population.people(&self.covered(group, quasi, kid.at, &kid.rows())))
     }
 
     /// The parts of a group after the best step, or nothing if no step lets anybody down.

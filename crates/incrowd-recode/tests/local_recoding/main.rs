@@ -194,7 +194,8 @@ proptest! {
 #[test]
 fn people_of_the_population_let_records_step_down() {
     let paths = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let town = spec(&[paths("oslo north *"), paths("bergen north *"), paths("rome south *"), paths("nice south *")]);
+    let town =
+        spec(&[paths("oslo north *"), paths("bergen north *"), paths("rome south *"), paths("nice south *")]);
     let job = ColumnSpec::default();
     let record = |town: &str, job: &str| vec![town.to_owned(), job.to_owned(), "Flu".to_owned()];
     let records = [record("oslo", "a"), record("rome", "a"), record("nice", "b")];
@@ -202,9 +203,8 @@ fn people_of_the_population_let_records_step_down() {
     let people = ["oslo a", "oslo a", "bergen a", "rome a", "rome b", "nice b", "nice b"].map(paths);
     let people = people.iter().map(|person| person.iter().map(|cell| Some(cell.as_str())).collect());
     let people = Folded::from_records(&["c0", "c1"], people, false);
-    let population = Population::place(&people, sample.quasi(), &[&town, &job], "?")
-        .map_err(|e| e.misfit.error)
-        .unwrap();
+    let population =
+        Population::place(&people, sample.quasi(), &[&town, &job], "?").map_err(|e| e.misfit.error).unwrap();
     let data = sample.with_population(population);
     let cells = |k: f64| -> Vec<Vec<String>> {
         let models = bind(&data, "k-map", &[("k", k)]);

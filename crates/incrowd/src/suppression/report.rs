@@ -105,74 +105,86 @@ impl SuppressionReport {
     /// What was withheld, what was checked, and what an adversary makes of it; besides, so many records are published as *.
     pub fn to_text(&self, starred: u64) -> Vec<Block> {
         let mut said = Vec::new();
-    said.push(Block::line(format!(
-        "skewed   {}: {} records with {} values of {}, {}",
-        self.name,
-        thousands(self.records),
-        thousands(self.values),
-        self.on,
-        match self.violating {
-            0 => format!("none more frequent than one in {}", self.l),
-            1 => format!("1 of them more frequent than one in {}", self.l),
-            n => format!("{n} of them more frequent than one in {}", self.l),
-        }
-    )));
-    match self.used {
-        None => said.push(Block::line(format!("         eligible already: nothing was withheld and nothing was drawn"))),
-        Some(used) => {
-            let share = 100.0 * self.withheld as f64 / self.records.max(1) as f64;
-            let way = if used == self.name { String::new() } else { format!(" by {used}") };
-            said.push(Block::line(format!("         {} withheld{way}, {share:.1} % of the records", thousands(self.withheld))));
-        }
-    }
-    if starred > 0 {
-        said.push(Block::line(format!("         {} published as *", thousands(starred))));
-    }
-    let word = |holds: bool| if holds { "holds" } else { "FAILS" };
-    let candidacy = self.checks.candidacy.map_or("was not needed", word);
-    let draw = if self.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
-    said.push(Block::line(format!("checked  p-eligibility {}   l-candidacy {candidacy}   {draw}", word(self.checks.eligible))));
-    if self.checks.unchanged == Some(false) {
-        said.push(Block::line(format!("         the table was eligible, and yet the release is NOT all of it")));
-    }
-    if self.adversary.is_empty() {
-        if self.used.is_some() && self.checks.holds() {
-            said.push(Block::line(format!("         what an adversary guesses was not computed: too many values")));
-        }
-    } else {
         said.push(Block::line(format!(
-            "\nWho was the dominant value? The design target is 1/{} = {:.3}; it is not guaranteed.\n",
-            self.l,
-            self.target()
+            "skewed   {}: {} records with {} values of {}, {}",
+            self.name,
+            thousands(self.records),
+            thousands(self.values),
+            self.on,
+            match self.violating {
+                0 => format!("none more frequent than one in {}", self.l),
+                1 => format!("1 of them more frequent than one in {}", self.l),
+                n => format!("{n} of them more frequent than one in {}", self.l),
+            }
         )));
-        let mut rows = vec![vec![
-            "the adversary believes".to_owned(),
-            "best guess is right".to_owned(),
-            "on average over draws".to_owned(),
-            "computed".to_owned(),
-        ]];
-        for guess in &self.adversary {
-            let believes = match guess.prior {
-                "flat" => "all count vectors alike (flat)",
-                "multinomial" => "all records alike (multinomial)",
-                _ => "knows the counts, not whose (shape known)",
-            };
-            rows.push(vec![
-                believes.to_owned(),
-                format!("{:.3}", guess.posterior.max()),
-                guess.mean_success.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")),
-                match guess.exact {
-                    true => "exactly".to_owned(),
-                    false => format!("by sampling, ± {:.3}", guess.posterior.error),
-                },
-            ]);
+        match self.used {
+            None => said.push(Block::line(format!(
+                "         eligible already: nothing was withheld and nothing was drawn"
+            ))),
+            Some(used) => {
+                let share = 100.0 * self.withheld as f64 / self.records.max(1) as f64;
+                let way = if used == self.name { String::new() } else { format!(" by {used}") };
+                said.push(Block::line(format!(
+                    "         {} withheld{way}, {share:.1} % of the records",
+                    thousands(self.withheld)
+                )));
+            }
         }
-        said.push(Block::Table(rows));
-    }
-    for note in &self.notes {
-        said.push(Block::line(format!("note     {note}")));
-    }
-    said
+        if starred > 0 {
+            said.push(Block::line(format!("         {} published as *", thousands(starred))));
+        }
+        let word = |holds: bool| if holds { "holds" } else { "FAILS" };
+        let candidacy = self.checks.candidacy.map_or("was not needed", word);
+        let draw = if self.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
+        said.push(Block::line(format!(
+            "checked  p-eligibility {}   l-candidacy {candidacy}   {draw}",
+            word(self.checks.eligible)
+        )));
+        if self.checks.unchanged == Some(false) {
+            said.push(Block::line(format!(
+                "         the table was eligible, and yet the release is NOT all of it"
+            )));
+        }
+        if self.adversary.is_empty() {
+            if self.used.is_some() && self.checks.holds() {
+                said.push(Block::line(format!(
+                    "         what an adversary guesses was not computed: too many values"
+                )));
+            }
+        } else {
+            said.push(Block::line(format!(
+                "\nWho was the dominant value? The design target is 1/{} = {:.3}; it is not guaranteed.\n",
+                self.l,
+                self.target()
+            )));
+            let mut rows = vec![vec![
+                "the adversary believes".to_owned(),
+                "best guess is right".to_owned(),
+                "on average over draws".to_owned(),
+                "computed".to_owned(),
+            ]];
+            for guess in &self.adversary {
+                let believes = match guess.prior {
+                    "flat" => "all count vectors alike (flat)",
+                    "multinomial" => "all records alike (multinomial)",
+                    _ => "knows the counts, not whose (shape known)",
+                };
+                rows.push(vec![
+                    believes.to_owned(),
+                    format!("{:.3}", guess.posterior.max()),
+                    guess.mean_success.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")),
+                    match guess.exact {
+                        true => "exactly".to_owned(),
+                        false => format!("by sampling, ± {:.3}", guess.posterior.error),
+                    },
+                ]);
+            }
+            said.push(Block::Table(rows));
+        }
+        for note in &self.notes {
+            said.push(Block::line(format!("note     {note}")));
+        }
+        said
     }
 
     /// The answer as JSON, for the owner of the data.

@@ -127,7 +127,8 @@ impl Recursive<'_> {
     /// The answer if a count is another one.
     fn judge(&self, old: u64, new: u64, records: u64) -> bool {
         let gone = self.counts.partition_point(|&count| count > old);
-        let counts = self.counts.iter().enumerate().filter(|(at, _)| old == 0 || *at != gone).map(|(_, &n)| n);
+        let counts =
+            self.counts.iter().enumerate().filter(|(at, _)| old == 0 || *at != gone).map(|(_, &n)| n);
         let frequent = self.l as usize - 1;
         // Of the greatest counts one more than needed, since the new one may stand among them.
         let mut top: Vec<u64> = counts.take(frequent.max(1)).collect();

@@ -26,7 +26,10 @@ fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
     }
     for share in [0.1, 0.25, 0.4, 0.7, 1.5] {
         for distance in ["equal", "ordered", "hierarchical"] {
-            all.push(("t-closeness", vec![("t", number(f64::min(share, 1.0))), ("distance", word(distance))]));
+            all.push((
+                "t-closeness",
+                vec![("t", number(f64::min(share, 1.0))), ("distance", word(distance))],
+            ));
         }
         for kind in ["basic", "enhanced"] {
             all.push(("beta-likeness", vec![("beta", number(share)), ("kind", word(kind))]));
