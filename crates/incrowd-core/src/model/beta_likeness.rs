@@ -6,7 +6,7 @@
 //!
 //! Where we differ: basic likeness is decided in integers; the logarithm is rounded against the publisher.
 
-use super::running::{Running, Within, first_true};
+use super::running::{Range, Running, Shares, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -108,12 +108,18 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
-    /// A larger group has a smaller share of the value, so it is admitted from some number of records on.
     fn running(&self) -> Option<Box<dyn Running + '_>> {
-        let range = |code: u32, count: u64| {
-            let least = first_true(count, self.records + 1, |n| self.judge(code, count, n).holds);
-            (least, u64::MAX)
-        };
-        Some(Box::new(Within::new(&self.watched, 0, range)))
+        Some(Box::new(Within::new(&self.watched, 0, self)))
+    }
+}
+
+/// A larger group has a smaller share of the value, so it is admitted from some number of records on.
+impl Shares for Bound {
+    fn allows(&self, code: u32, count: u64, records: u64) -> bool {
+        self.judge(code, count, records).holds
+    }
+
+    fn range(&self, code: u32, count: u64) -> Range {
+        (first_true(count, self.records + 1, |n| self.allows(code, count, n)), u64::MAX)
     }
 }

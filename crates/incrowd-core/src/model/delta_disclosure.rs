@@ -6,7 +6,7 @@
 //! Where we differ: nothing, but it is worth saying that a value absent from a group has q = 0 and breaks the promise
 //! whatever δ is. The logarithm is rounded against the publisher.
 
-use super::running::{Running, Within, first_true};
+use super::running::{Range, Running, Shares, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -94,14 +94,21 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
-    /// A larger group has a smaller share of the value: it is admitted from some number of records on, up to another.
     fn running(&self) -> Option<Box<dyn Running + '_>> {
-        let range = |code: u32, count: u64| {
-            let end = self.records + 1;
-            let least = first_true(count, end, |n| upper(self.change(code, count, n)) < self.delta);
-            let beyond = first_true(least, end, |n| upper(-self.change(code, count, n)) >= self.delta);
-            if least == beyond { (1, 0) } else { (least, beyond - 1) }
-        };
-        Some(Box::new(Within::new(&self.watched, self.values, range)))
+        Some(Box::new(Within::new(&self.watched, self.values, self)))
+    }
+}
+
+/// A larger group has a smaller share of the value: it is admitted from some number of records on, up to another.
+impl Shares for Bound {
+    fn allows(&self, code: u32, count: u64, records: u64) -> bool {
+        upper(self.change(code, count, records).abs()) < self.delta
+    }
+
+    fn range(&self, code: u32, count: u64) -> Range {
+        let end = self.records + 1;
+        let least = first_true(count, end, |n| upper(self.change(code, count, n)) < self.delta);
+        let beyond = first_true(least, end, |n| upper(-self.change(code, count, n)) >= self.delta);
+        if least == beyond { (1, 0) } else { (least, beyond - 1) }
     }
 }

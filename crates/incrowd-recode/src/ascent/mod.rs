@@ -249,26 +249,28 @@ fn place(
     }
     // Nobody takes these: groups join them, the nearest first, until they may be a group.
     let mut pool = MovableGroup::new(check, shapes, pool);
+    let mut united = Vec::new();
     while !pool.is_admitted(check) {
-        let dearer = |group: &MovableGroup<'_>| {
-            let rows = pool.rows.iter().chain(&group.rows).copied();
-            let price = shapes.price(&shapes.of(rows));
-            (pool.records() + group.records()) as f32 * price - pool.cost() - group.cost()
+        let mut dearer = |group: &MovableGroup<'_>| {
+            united.clone_from(&pool.shape);
+            shapes.unite(&mut united, &group.shape);
+            let records = (pool.records() + group.records()) as f32;
+            records * shapes.price(&united) - pool.cost() - group.cost()
         };
-        let nearest = (0..groups.len()).min_by(|&a, &b| dearer(&groups[a]).total_cmp(&dearer(&groups[b])));
-        let mut all = pool.rows;
-        match nearest {
-            Some(nearest) => all.extend(groups.swap_remove(nearest).rows),
+        let prices: Vec<f32> = groups.iter().map(&mut dearer).collect();
+        let nearest = (0..groups.len()).min_by(|&a, &b| prices[a].total_cmp(&prices[b]));
+        let joining = match nearest {
+            Some(nearest) => groups.swap_remove(nearest),
             // What was left out may be what is missing.
-            None if !left_out.is_empty() => all.append(&mut left_out),
+            None if !left_out.is_empty() => MovableGroup::new(check, shapes, std::mem::take(&mut left_out)),
             None => {
                 return Err(Error::unsatisfiable(
                     "the promises cannot be kept even with all records in one group",
                 )
                 .help("ask for less"));
             }
-        }
-        pool = MovableGroup::new(check, shapes, all);
+        };
+        pool.absorb(check, shapes, joining);
     }
     groups.push(pool);
     Ok(rows(groups))

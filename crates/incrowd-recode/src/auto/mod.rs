@@ -26,11 +26,14 @@ use crate::{Algorithm, Card, Recoding};
 /// The climb is tried if it looks at no more rows than this: combinations of levels times rows.
 const CLIMB_LOOKS: u64 = 1_500_000_000;
 
+/// A look costs so many times as much where models look at more than the number of records.
+const JUDGED: u64 = 8;
+
 /// Mondrian is tried with each quasi-identifier first if that is no more than this: rows times the square of the
 /// quasi-identifiers.
 const TRIAL_LOOKS: u64 = 60_000_000;
 
-/// So much cheaper the climb's groups must be than those of dividing, which leave more to be gained by moving.
+/// What comes of dividing leaves more to be gained than what comes of climbing: so much cheaper the climb must be to be taken.
 const HEAD_START: f64 = 0.15;
 
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
@@ -152,18 +155,27 @@ impl Auto {
             let found = Optimized::default().recode(data, models, suppressible, progress)?;
             search.offer("optimized-mondrian", improve::members(data, &found));
         }
-        // What comes of dividing is better than what comes of climbing to begin with, if it is not much dearer.
-        let mut best = search.cheapest(0.0);
-        if movable && rows.saturating_mul(ascent::combinations(data, self.metric)) <= CLIMB_LOOKS {
-            let climbed = ascent::climbed(&check, &shapes, self.metric, suppressible, progress);
-            if let Ok((groups, _)) = climbed {
-                search.offer("climb", groups);
-                best = search.cheapest(HEAD_START);
-            }
+        let judged = if check.only_counts() { 1 } else { JUDGED };
+        let climb = ascent::combinations(data, self.metric).saturating_mul(rows * judged);
+        let divided = search.cheapest(0.0);
+        let mut best = divided;
+        if movable
+            && climb <= CLIMB_LOOKS
+            && let Ok((groups, _)) = ascent::climbed(&check, &shapes, self.metric, suppressible, progress)
+        {
+            search.offer("climb", groups);
+            best = search.cheapest(HEAD_START);
         }
         let mut groups = std::mem::take(&mut search.tried[best].groups);
         if movable {
-            groups = search.improve(groups, search.tried[best].name != "climb", progress);
+            groups = search.improve(groups, best == divided, progress);
+            // The climb may have been better after all.
+            let last = search.tried.len() - 1;
+            if best == divided && last > divided && search.tried[last].loss < search.loss(&groups) {
+                best = last;
+                groups = std::mem::take(&mut search.tried[best].groups);
+                groups = search.improve(groups, false, progress);
+            }
         }
         let mut report = search.report(self.metric, best, &groups);
         let mut partition = improve::partition(data, &shapes, groups)?;
@@ -220,7 +232,8 @@ impl Search<'_, '_> {
         let patience = Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, seconds: None };
         let Improved { groups, rounds, looks, .. } =
             improve::improve(self.check, self.shapes, groups, patience, progress);
-        (self.rounds, self.looks) = (rounds, looks);
+        self.rounds = rounds;
+        self.looks += looks;
         groups
     }
 

@@ -62,6 +62,14 @@ impl<'a> MovableGroup<'a> {
         self.price = shapes.price(&self.shape);
     }
 
+    /// Takes all rows of another group.
+    pub(crate) fn absorb(&mut self, check: &ModelCheck<'a>, shapes: &Shapes<'_>, other: MovableGroup<'a>) {
+        other.rows.iter().for_each(|&row| self.judge.add(check, row));
+        self.rows.extend(other.rows);
+        shapes.unite(&mut self.shape, &other.shape);
+        self.price = shapes.price(&self.shape);
+    }
+
     /// Takes away the row that came last; the cells and the price are those before it came.
     pub(crate) fn undo_push(&mut self, check: &ModelCheck<'a>, shape: Vec<u32>, price: f32) {
         if let Some(row) = self.rows.pop() {

@@ -9,6 +9,9 @@ use super::check::ModelCheck;
 use super::movable::MovableGroup;
 use super::shape::Shapes;
 
+/// Groups that have more rows in the mean are left as they are if models look at more than the number of records.
+const MOST_JUDGED: usize = 48;
+
 /// A group for which so many rows were not enough is given up.
 const MOST_ROWS: usize = 256;
 
@@ -24,7 +27,9 @@ pub(super) fn regroup<'a>(
         shapes.price(&shapes.of(rows.iter().copied())) * records as f32
     };
     let have: f32 = groups.iter().map(price).sum();
-    if groups.len() < 2 || have <= LEAST_GAIN {
+    let rows = groups.iter().map(Vec::len).sum::<usize>();
+    let large = !check.only_counts() && rows > MOST_JUDGED * groups.len();
+    if groups.len() < 2 || have <= LEAST_GAIN || large {
         return groups;
     }
     match clustered(check, shapes, groups.concat(), have - LEAST_GAIN, looks) {

@@ -121,6 +121,23 @@ impl<'a> Shapes<'a> {
         shape
     }
 
+    /// Makes a shape cover what another one does.
+    pub(crate) fn unite(&self, shape: &mut [u32], other: &[u32]) {
+        for line in &self.lines {
+            match line.kind {
+                Kind::Span { .. } => {
+                    shape[line.at] = shape[line.at].min(other[line.at]);
+                    shape[line.at + 1] = shape[line.at + 1].max(other[line.at + 1]);
+                }
+                Kind::Set { words, .. } => {
+                    let words = line.at + 1..line.at + 1 + words;
+                    shape[words.clone()].iter_mut().zip(&other[words.clone()]).for_each(|(a, b)| *a |= b);
+                    shape[line.at] = shape[words].iter().map(|word| word.count_ones()).sum();
+                }
+            }
+        }
+    }
+
     /// What one record costs that is published in this shape.
     pub(crate) fn price(&self, shape: &[u32]) -> f32 {
         self.telling.iter().map(|&q| self.cell(q, shape)).sum()

@@ -8,7 +8,7 @@ mod within;
 
 pub(super) use diversity::{Distinct, Entropy, Frequency, Recursive};
 pub(super) use moved::{Moved, Work};
-pub(super) use within::{Within, first_true};
+pub(super) use within::{Range, Shares, Within, first_true};
 
 use std::fmt::Debug;
 

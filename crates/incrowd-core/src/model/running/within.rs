@@ -1,8 +1,10 @@
 //! Models that bound the share of every value by itself.
 //!
 //! That a value occurs so often in a group is allowed if the group has at least and at most so many records. Those two numbers
-//! change for one value at a time; the group is admitted if its records lie within those of all its values.
+//! change for one value at a time; the group is admitted if its records lie within those of all its values. They are found when
+//! they are first asked for.
 
+use std::cell::Cell;
 use std::fmt::Debug;
 
 use super::super::watched::Watched;
@@ -11,14 +13,31 @@ use super::Running;
 /// How many records a group may have in which a value occurs so often: at least and at most.
 pub(in super::super) type Range = (u64, u64);
 
+/// A model that bounds the share of every value.
+pub(in super::super) trait Shares: Sync {
+    /// Whether a value may occur so often in a group of so many records.
+    fn allows(&self, code: u32, count: u64, records: u64) -> bool;
+
+    /// How many records a group may have in which a value occurs so often.
+    fn range(&self, code: u32, count: u64) -> Range;
+}
+
+/// A value of a group.
+#[derive(Debug)]
+struct Value {
+    code: u32,
+    count: u64,
+    range: Cell<Option<Range>>,
+}
+
 /// The values of a group with what each allows.
 pub(in super::super) struct Within<'a> {
     watched: &'a Watched,
-    range: Box<dyn Fn(u32, u64) -> Range + Send + 'a>,
+    shares: &'a dyn Shares,
     /// A group must have at least so many different values.
-    values: usize,
-    /// Code, count and range, ascending by code.
-    entries: Vec<(u32, u64, Range)>,
+    least: usize,
+    /// Ascending by code.
+    values: Vec<Value>,
     records: u64,
 }
 
@@ -29,46 +48,48 @@ impl Debug for Within<'_> {
 }
 
 impl<'a> Within<'a> {
-    pub(in super::super) fn new(
-        watched: &'a Watched,
-        values: usize,
-        range: impl Fn(u32, u64) -> Range + Send + 'a,
-    ) -> Within<'a> {
-        Within { watched, range: Box::new(range), values, entries: Vec::new(), records: 0 }
+    pub(in super::super) fn new(watched: &'a Watched, least: usize, shares: &'a dyn Shares) -> Within<'a> {
+        Within { watched, shares, least, values: Vec::new(), records: 0 }
     }
 
     fn place(&self, code: u32) -> Result<usize, usize> {
-        self.entries.binary_search_by_key(&code, |entry| entry.0)
+        self.values.binary_search_by_key(&code, |value| value.code)
     }
 
     fn count(&self, code: u32) -> u64 {
-        self.place(code).map_or(0, |at| self.entries[at].1)
+        self.place(code).map_or(0, |at| self.values[at].count)
     }
 
     fn set(&mut self, code: u32, count: u64) {
+        let value = Value { code, count, range: Cell::new(None) };
         match self.place(code) {
             Ok(at) if count == 0 => {
-                self.entries.remove(at);
+                self.values.remove(at);
             }
-            Ok(at) => self.entries[at] = (code, count, (self.range)(code, count)),
+            Ok(at) => self.values[at] = value,
             Err(_) if count == 0 => {}
-            Err(at) => self.entries.insert(at, (code, count, (self.range)(code, count))),
+            Err(at) => self.values.insert(at, value),
         }
     }
 
+    fn fits(&self, value: &Value, records: u64) -> bool {
+        let range = value.range.get().unwrap_or_else(|| self.shares.range(value.code, value.count));
+        value.range.set(Some(range));
+        (range.0..=range.1).contains(&records)
+    }
+
     fn judge(&self, code: u32, count: u64, records: u64) -> bool {
-        let fits = |(least, most): Range| (least..=most).contains(&records);
         let known = self.count(code) > 0;
-        let values = self.entries.len() + usize::from(count > 0) - usize::from(known);
-        values >= self.values
-            && self.entries.iter().all(|entry| entry.0 == code || fits(entry.2))
-            && (count == 0 || fits((self.range)(code, count)))
+        let values = self.values.len() + usize::from(count > 0) - usize::from(known);
+        values >= self.least
+            && (count == 0 || self.shares.allows(code, count, records))
+            && self.values.iter().all(|value| value.code == code || self.fits(value, records))
     }
 }
 
 impl Running for Within<'_> {
     fn clear(&mut self) {
-        self.entries.clear();
+        self.values.clear();
         self.records = 0;
     }
 
@@ -85,8 +106,8 @@ impl Running for Within<'_> {
     }
 
     fn admits(&self) -> bool {
-        let fits = |entry: &(u32, u64, Range)| (entry.2.0..=entry.2.1).contains(&self.records);
-        self.entries.len() >= self.values && self.entries.iter().all(fits)
+        let allowed = |value: &Value| self.shares.allows(value.code, value.count, self.records);
+        self.values.len() >= self.least && self.values.iter().all(allowed)
     }
 
     fn admits_with(&self, code: u32, records: u64) -> bool {
