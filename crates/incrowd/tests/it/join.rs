@@ -34,6 +34,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
     }
     job.set_role("SA", RoleName::Sensitive);
     job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.algorithm.name = "mondrian".into();
     job.external = Some(ExternalJob {
         paths: vec![dir.join("pd.csv")],
         id: "ID".into(),

@@ -77,7 +77,7 @@ fn the_order_of_the_input_leaves_no_trace_where_a_number_has_several_spellings()
     let dir = tempfile::tempdir().unwrap();
     let job = "[input]\npath = 'in.csv'\n[output]\npath = 'out.csv'\norder = 'sorted'\n[columns]\n\
                x = { role = 'quasi', kind = 'numeric' }\n[[models]]\nname = 'k-anonymity'\nk = 2\n\
-               [algorithm]\ncut = 'relaxed'\n";
+               [algorithm]\nname = 'mondrian'\ncut = 'relaxed'\n";
     let job = incrowd::job::parse("job.toml", job, dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
     let release = |table: &str| {
         std::fs::write(dir.path().join("in.csv"), table).unwrap();
