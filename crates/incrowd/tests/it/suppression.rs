@@ -15,7 +15,8 @@ fn job(dir: &Path, rows: &[(&str, &str, u64)], limit: f64, way: Suppressed) -> J
     }
     std::fs::write(dir.join("in.csv"), table).unwrap();
     let text = "[input]\npath = 'in.csv'\n[output]\npath = 'out.csv'\n[columns]\nplanet = 'quasi'\ndisease = 'sensitive'\n\
-                place = { role = 'quasi', hierarchy = { tree = { N = ['a', 'b', 'c', 'd'], S = ['e', 'f'] } } }\n";
+                place = { role = 'quasi', hierarchy = { tree = { N = ['a', 'b', 'c', 'd'], S = ['e', 'f'] } } }\n\
+                [algorithm]\nname = 'mondrian'\n";
     let mut job = parse("job.toml", text, dir).unwrap_or_else(|e| panic!("{e}")).job;
     (job.algorithm.suppression_limit, job.algorithm.suppressed) = (limit, way);
     job
