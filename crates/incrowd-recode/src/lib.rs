@@ -28,7 +28,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Persons, Progress, Result, Value};
+use incrowd_core::{
+    Dataset, Domain, Error, Param, Params, Partition, Persons, Progress, Result, Value, near_miss,
+};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
 pub const ALGORITHMS: &[&Card] = &[
@@ -183,6 +185,26 @@ pub struct Method {
     pub algorithm: Box<dyn Algorithm>,
 }
 
+/// The error for a parameter that is none of this algorithm's but of others.
+fn elsewhere(card: &Card, given: &[(String, Value)]) -> Option<Error> {
+    let has = |card: &Card, name: &str| card.params.iter().any(|param| param.name == name);
+    let name = given.iter().map(|(name, _)| name).find(|name| !has(card, name))?;
+    if near_miss(name, card.params.iter().map(|param| param.name)).is_some() {
+        return None;
+    }
+    let known = || ALGORITHMS.iter().flat_map(|card| card.params).map(|param| param.name);
+    let meant = near_miss(name, known())?;
+    let others: Vec<String> =
+        ALGORITHMS.iter().filter(|card| has(card, meant)).map(|card| format!("`{}`", card.name)).collect();
+    let others = match others.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => return None,
+    };
+    let error = Error::job(format!("`{}` has no parameter `{name}`", card.name));
+    Some(error.help(format!("`{meant}` is a parameter of {others}: name that algorithm")).at(name.clone()))
+}
+
 impl Method {
     /// The algorithm of that name with those parameters.
     pub fn new(name: &str, given: impl IntoIterator<Item = (String, Value)>) -> Result<Method> {
@@ -192,7 +214,9 @@ impl Method {
                 .help_near(name, known)
                 .at("name"));
         };
-        let params = Params::new(card.name, card.params, given)?;
+        let given: Vec<(String, Value)> = given.into_iter().collect();
+        let params = Params::new(card.name, card.params, given.iter().cloned())
+            .map_err(|error| elsewhere(card, &given).unwrap_or(error))?;
         let algorithm = (card.make)(&params)?;
         Ok(Method { card, params, algorithm })
     }

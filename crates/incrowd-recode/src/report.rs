@@ -29,6 +29,11 @@ pub trait AlgorithmReport: Any + Debug + Send + Sync {
 
     /// What a person should read first.
     fn to_text(&self, outcome: Outcome) -> Vec<Block>;
+
+    /// The way that was taken, if the algorithm chooses among several. It is published.
+    fn taken(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 impl dyn AlgorithmReport {

@@ -191,6 +191,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
             // A seed helps nobody but whoever wants to know who stood where.
             params: parameters(&job.method.params, &["seed"]),
             levels: made.levels.clone(),
+            taken: made.algorithm_report.as_ref().and_then(|report| report.taken()).map(str::to_owned),
         },
         digest: verified.files.first().map(|file| file.digest.clone()).unwrap_or_default(),
         sensitive_groups: None,

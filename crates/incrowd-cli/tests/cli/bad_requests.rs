@@ -74,11 +74,17 @@ fn an_unknown_algorithm_comes_with_the_near_miss() {
 #[test]
 fn an_unknown_option_of_the_algorithm_comes_with_the_near_miss() {
     let says = &["`mondrian` has no parameter `undersize`", "did you mean `undersized`?"];
+    refuses("--quasi age,zip -k 2 --algorithm mondrian --set undersize=block", 2, says);
+    let says = &["`auto` has no parameter `undersize`", "`undersized` is a parameter of `mondrian`"];
     refuses("--quasi age,zip -k 2 --set undersize=block", 2, says);
     let says = &["`undersized` of `mondrian` cannot be `blok`", "pool or block", "did you mean `block`?"];
-    refuses("--quasi age,zip -k 2 --set undersized=blok", 2, says);
+    refuses("--quasi age,zip -k 2 --algorithm mondrian --set undersized=blok", 2, says);
     let says = &["`priority` names `ages`", "did you mean `age`?"];
-    refuses("--quasi age,zip -k 2 --set dimension=priority --set priority=ages", 2, says);
+    refuses(
+        "--quasi age,zip -k 2 --algorithm mondrian --set dimension=priority --set priority=ages",
+        2,
+        says,
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn every_flag_on_the_list_is_a_flag_of_its_commands() {
 fn help_names_the_defaults_there_are() {
     let room = Room::new();
     let help = room.does("compare -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("[default: mondrian, ascent:metric=ncp, top-down]"), "{help}");
+    assert!(help.contains("[default: auto:metric=ncp, mondrian, top-down]"), "{help}");
     assert!(help.contains("[default: 2, 5, 10, 20, 50]"), "{help}");
 }
 
@@ -78,7 +78,7 @@ fn errors_say_which_flag_a_value_comes_from() {
         ("-k 99", 1, &["cannot be kept", "from: -k"]),
         ("-o no/such.csv", 2, &["its directory does not exist", "from: -o"]),
         ("--model l-diversity:l=x", 2, &["`l` of `l-diversity` cannot be `x`", "from: --model"]),
-        ("--set undersized=blok", 2, &["cannot be `blok`", "from: --set"]),
+        ("--algorithm mondrian --set undersized=blok", 2, &["cannot be `blok`", "from: --set"]),
         ("--quasi agee", 2, &["no column `agee`", "from: --quasi"]),
     ] {
         let done = room.refuses(&format!("anonymize job.toml {flags}")).exits(code).says(says);

@@ -330,7 +330,8 @@ fn parameters_that_do_not_go_together() {
     let says = &["column `disease` is not numeric", "order needs numbers, dates, or a hierarchy"];
     refuses("--model t-closeness:t=0.5,distance=ordered,on=disease", 2, says);
     refuses("--model k-e-anonymity:k=2,e=1,on=disease", 2, &["column `disease` is not numeric"]);
-    let relaxed = "--set cut=relaxed --model epsilon-m-anonymity:epsilon=1,m=2,on=income";
+    let relaxed =
+        "--algorithm mondrian --set cut=relaxed --model epsilon-m-anonymity:epsilon=1,m=2,on=income";
     refuses(relaxed, 2, &["cannot be used with `epsilon-m-anonymity`", "strict"]);
     let misspelled = "--model alpha-k-anonymity:alpha=0.5,k=2,values=flu,gaut,on=disease";
     refuses(misspelled, 2, &["no record has `gaut` in column `disease`"]);

@@ -45,6 +45,10 @@ impl AlgorithmReport for AutoReport {
         "auto"
     }
 
+    fn taken(&self) -> Option<&'static str> {
+        Some(self.taken)
+    }
+
     fn to_json(&self) -> Json {
         let tried = self.candidates.iter().map(|c| json!({ "name": c.name, "loss": c.loss }));
         json!({

@@ -285,6 +285,9 @@ pub struct AlgorithmEntry {
     /// The published level of each quasi-identifier, if every cell of it is at the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Ordered<u32>>,
+    /// The way that was taken, if the algorithm chooses among several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
 }
 
 /// Sensitive groups and what is promised of them.

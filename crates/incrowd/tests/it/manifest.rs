@@ -26,7 +26,7 @@ fn it_has_the_keys_it_promises() {
     let metrics = ["ncp", "ncp_by_column", "information_loss", "discernibility", "average_class_size"];
     has(&manifest["metrics"], &metrics);
     assert_eq!(keys(&manifest["metrics"]["ncp_by_column"]), ["age", "city"]);
-    has(&manifest["algorithm"], &["name", "metric"]);
+    has(&manifest["algorithm"], &["name", "metric", "taken"]);
     assert_eq!(manifest["models"][0]["k"], 2);
     assert_eq!(manifest["algorithm"]["name"], "auto");
 }
