@@ -1,7 +1,7 @@
 //! Writing a release from the plan alone: without carried columns every record of a row looks the same, so the records need
 //! not be read again.
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 
 use incrowd_core::{GroupId, Plan, Progress, Result};
 use rayon::prelude::*;
@@ -13,14 +13,20 @@ use crate::private_stream::PrivateStream;
 use crate::sink::{Block, Renderer, Rows, Sink};
 use crate::{Content, Order, Output};
 
-/// Blocks that are rendered at once.
+/// Buckets that are shuffled at once.
 const WINDOW: usize = 32;
+
+/// Text that is rendered at once, and text that waits for the disk, about.
+const TEXT: usize = 64 << 20;
+
+/// Text of a piece that one thread renders, about.
+const PIECE: usize = 4 << 20;
 
 /// Records as numbers: of each its group, then the codes of its sensitive values. The group's cells are all that must be
 /// looked for elsewhere.
 struct Bucket<'a> {
     cells: &'a Cells<'a>,
-    looks: Vec<u32>,
+    looks: &'a [u32],
     width: usize,
 }
 
@@ -69,45 +75,60 @@ pub(crate) fn emit(
     match renderer {
         Renderer::Text { delimiter, .. } => {
             let lines = Lines::new(&cells, *delimiter);
-            let render = |looks: Vec<u32>| Ok(Block::Text(lines.render(&looks)));
+            let render = |looks: &[u32]| Ok(Block::Text(lines.render(looks)));
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
-            write_all(plan, output.order, lines.width(), &look, &render, sink, persons, progress)
+            let (width, length) = (lines.width(), lines.mean_length());
+            let looks = Looks { width, length, look: &look, render: &render };
+            write_all(plan, output.order, &looks, sink, persons, progress)
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
             let width = 1 + plan.dataset().sensitive().len();
-            let render = |looks: Vec<u32>| renderer.render(&Bucket { cells: &cells, looks, width });
+            let render = |looks: &[u32]| renderer.render(&Bucket { cells: &cells, looks, width });
             let look = |row: usize, out: &mut Vec<u32>| {
                 out.push(cells.row(row as u32).1.0);
                 out.extend_from_slice(plan.dataset().sensitive_codes(row));
             };
-            write_all(plan, output.order, width, &look, &render, sink, persons, progress)
+            // Texts are written once and then as numbers, however long they are.
+            let looks = Looks { width, length: 0, look: &look, render: &render };
+            write_all(plan, output.order, &looks, sink, persons, progress)
         }
     }
 }
 
+/// How records become numbers, and numbers what is written.
+struct Looks<'a> {
+    /// How many numbers a record has.
+    width: usize,
+    /// How many bytes a record will have in the mean.
+    length: usize,
+    look: &'a (dyn Fn(usize, &mut Vec<u32>) + Sync),
+    render: &'a (dyn Fn(&[u32]) -> Result<Block> + Sync),
+}
+
 /// Brings the records in order, bucket by bucket, and renders the buckets on all threads. If somebody is to be told whose records
 /// they are, each record's person goes through the order with it, and is taken off before rendering.
-#[expect(clippy::too_many_arguments, reason = "all of it is the state of one table")]
 fn write_all(
     plan: &Plan<'_>,
     order: Order,
-    width: usize,
-    look_of_row: &(dyn Fn(usize, &mut Vec<u32>) + Sync),
-    render: &(dyn Fn(Vec<u32>) -> Result<Block> + Sync),
+    looks: &Looks<'_>,
     sink: Sink,
     mut told: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
     let persons = plan.dataset().persons().filter(|_| told.is_some());
     let own = |row: usize, nth: u64, out: &mut Vec<u32>| {
-        look_of_row(row, out);
+        (looks.look)(row, out);
         if let Some(persons) = persons {
             out.push(persons.person(persons.of_row(row)[nth as usize]));
         }
     };
     let look: Look<'_> = &own;
-    let shown = width;
-    let width = width + usize::from(persons.is_some());
+    let shown = looks.width;
+    let width = shown + usize::from(persons.is_some());
+    // Long lines are rendered in smaller pieces, and fewer of them at once.
+    let length = looks.length.max(1);
+    let piece = (PIECE / length).max(1) * shown;
+    let at_once = (TEXT / PIECE).max(1);
     let records = published(plan);
     let (mut shuffled, mut sorted) = (None, None);
     match order {
@@ -136,19 +157,23 @@ fn write_all(
                 return Ok(());
             }
             let records: u64 = window.iter().map(|(looks, _)| (looks.len() / width) as u64).sum();
-            let blocks = window.into_par_iter().map(|(mut looks, rng)| {
+            let shuffled = window.into_par_iter().map(|(mut looks, rng)| {
                 if let Some(mut rng) = rng {
                     shuffle(&mut looks, width, &mut rng);
                 }
                 let own: Vec<u32> = if persons.is_some() { take_last(&mut looks, shown) } else { Vec::new() };
-                render(looks).map(|block| (block, own))
+                (looks, own)
             });
-            for block in blocks.collect::<Vec<Result<(Block, Vec<u32>)>>>() {
-                let (block, own) = block?;
-                send(block)?;
-                if let Some(told) = &mut told {
-                    told.add(&own)?;
+            let shuffled: Vec<(Vec<u32>, Vec<u32>)> = shuffled.collect();
+            let pieces: Vec<&[u32]> = shuffled.iter().flat_map(|(looks, _)| looks.chunks(piece)).collect();
+            for pieces in pieces.chunks(at_once) {
+                let blocks = pieces.par_iter().map(|piece| (looks.render)(piece));
+                for block in blocks.collect::<Vec<Result<Block>>>() {
+                    send(block?)?;
                 }
+            }
+            if let Some(told) = &mut told {
+                shuffled.iter().try_for_each(|(_, own)| told.add(own))?;
             }
             published += records;
             progress.advance(records);
@@ -168,20 +193,26 @@ fn take_last(looks: &mut Vec<u32>, shown: usize) -> Vec<u32> {
     last
 }
 
-/// Runs `produce` while another thread writes what it sends.
+/// Runs `produce` while another thread writes what it sends. Whoever produces waits while much text is not written yet.
 pub(crate) fn while_writing(
     mut sink: Sink,
     produce: impl FnOnce(&mut dyn FnMut(Block) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
+    let waiting = Waiting::default();
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Block>(WINDOW);
+        let waiting = &waiting;
         let writer = scope.spawn(move || -> Result<()> {
+            let _gone = Gone(waiting);
             for block in receiver {
+                let bytes = block.text();
                 sink.write(block)?;
+                waiting.less(bytes);
             }
             sink.finish()
         });
         let produced = produce(&mut |block| {
+            waiting.more(block.text());
             // A closed channel means that the writer failed; its own error says why.
             sender.send(block).map_err(|_| incrowd_core::Error::resources("writing stopped"))
         });
@@ -189,4 +220,35 @@ pub(crate) fn while_writing(
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(produced)
     })
+}
+
+/// How many bytes wait to be written.
+#[derive(Default)]
+struct Waiting {
+    bytes: Mutex<usize>,
+    written: Condvar,
+}
+
+impl Waiting {
+    /// Waits until there is room, and takes it. A block that is larger than all the room goes alone.
+    fn more(&self, bytes: usize) {
+        let waiting = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > TEXT;
+        *self.written.wait_while(waiting, full).unwrap_or_else(PoisonError::into_inner) += bytes;
+    }
+
+    fn less(&self, bytes: usize) {
+        let mut waiting = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = waiting.saturating_sub(bytes);
+        self.written.notify_one();
+    }
+}
+
+/// Whoever waits for a writer that is gone would wait for ever.
+struct Gone<'a>(&'a Waiting);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        self.0.less(usize::MAX);
+    }
 }

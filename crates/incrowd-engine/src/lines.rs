@@ -3,7 +3,7 @@
 use incrowd_core::GroupId;
 
 use crate::Content;
-use crate::cells::Cells;
+use crate::cells::{Cells, published};
 
 /// Lines whose groups are touched before they are written.
 const TOUCHED: usize = 64;
@@ -55,6 +55,18 @@ impl<'a> Lines<'a> {
     /// How many numbers a look has, which is also how many segments a group has.
     pub(crate) fn width(&self) -> usize {
         1 + self.sensitive.len()
+    }
+
+    /// How long a line is, about: the mean over the published records of what is the same for a group, and 16 bytes for each
+    /// sensitive value.
+    pub(crate) fn mean_length(&self) -> usize {
+        let (mut records, mut bytes) = (0, 0);
+        for (row, &n) in published(self.cells.plan).iter().enumerate().filter(|(_, n)| **n > 0) {
+            let first = self.cells.row(row as u32).1.index() * self.width();
+            let length = self.ends[first + self.width() - 1] as usize - self.start(first);
+            (records, bytes) = (records + n, bytes + n * length as u64);
+        }
+        (bytes / records.max(1)) as usize + 16 * self.sensitive.len()
     }
 
     fn start(&self, segment: usize) -> usize {

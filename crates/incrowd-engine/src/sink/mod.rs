@@ -40,6 +40,16 @@ pub(crate) enum Block {
     Columns(parquet::Columns),
 }
 
+impl Block {
+    /// How many bytes of text it holds.
+    pub(crate) fn text(&self) -> usize {
+        match self {
+            Block::Text(bytes) => bytes.len(),
+            Block::Batch(_) | Block::Columns(_) => 0,
+        }
+    }
+}
+
 /// How rows look in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
