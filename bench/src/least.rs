@@ -12,7 +12,7 @@ use crate::release::Task;
 use crate::task::peak_mib;
 
 /// All columns of ARX's example table.
-const NINE: &[&str] = &[
+pub(crate) const NINE: &[&str] = &[
     "sex",
     "age",
     "race",

@@ -5,6 +5,7 @@
 mod print;
 
 mod args;
+mod auto;
 mod chart;
 mod cost;
 mod join;
@@ -71,6 +72,7 @@ const BENCHES: &[Bench] = &[
         let only = args.text("--only");
         least::run(&args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
     }),
+    ("auto", "[--arx JAR] [--data DIR]", |args| auto::run(&args.data(), args.text("--arx"))),
     ("peers", "--python PYTHON [--mdav yes] [--data DIR]", |args| {
         peers::run(&args.data(), args.text("--python"), args.text("--mdav").is_some())
     }),

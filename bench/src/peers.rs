@@ -103,13 +103,13 @@ fn compare(
     Ok(())
 }
 
-struct Scored {
-    loss: f64,
+pub(crate) struct Scored {
+    pub(crate) loss: f64,
     groups: u64,
 }
 
 /// What a release lost, from its file alone, whoever wrote it.
-fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
+pub(crate) fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
     let job = task.job()?;
     let judging =
         incrowd::Judging { release: incrowd::job::Table::file(release), ..incrowd::Judging::of(&job) };
