@@ -18,7 +18,7 @@ mod report;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result};
 
-use crate::improve::{self, Improved, ModelCheck, MovableGroup, Patience, Shapes};
+use crate::improve::{self, Improved, ModelCheck, MovableGroup, Patience, Shapes, WINDOW_ROWS};
 use crate::{Algorithm, Card, Recoding};
 use climb::Climbed;
 
@@ -152,8 +152,14 @@ impl Ascent {
         };
         let climbed = loss(&groups);
         let columns = data.quasi().len();
-        let still =
-            Patience { rounds: 0, least_gain: 0.0, looks: u64::MAX, regroupings: 0, seconds: self.seconds };
+        let still = Patience {
+            rounds: 0,
+            least_gain: 0.0,
+            looks: u64::MAX,
+            regroupings: 0,
+            window: WINDOW_ROWS,
+            seconds: self.seconds,
+        };
         let patience = match self.effort {
             Effort::Fast => still,
             Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, ..still },

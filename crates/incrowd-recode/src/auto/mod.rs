@@ -18,7 +18,7 @@ use incrowd_core::{
 };
 
 use crate::ascent;
-use crate::improve::{self, Improved, Metric, ModelCheck, Patience, Shapes};
+use crate::improve::{self, Improved, Metric, ModelCheck, Patience, Shapes, WINDOW_ROWS};
 use crate::mondrian::{Mondrian, keeps_as_a_whole};
 use crate::optimized::Optimized;
 use crate::{Algorithm, Card, Recoding};
@@ -35,6 +35,9 @@ const TRIAL_LOOKS: u64 = 60_000_000;
 
 /// What comes of dividing leaves more to be gained than what comes of climbing: so much cheaper the climb must be to be taken.
 const HEAD_START: f64 = 0.15;
+
+/// After a climb less is to be gained, and windows have at most so many rows.
+const CLIMBED_ROWS: usize = 640;
 
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
 const LOOKS: u64 = 400_000_000;
@@ -229,7 +232,9 @@ impl Search<'_, '_> {
         let columns = self.data.quasi().len();
         let looks = LOOKS.max(LOOKS_PER_ROW * self.data.rows() as u64);
         let regroupings = if divided { 2 } else { 0 };
-        let patience = Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, seconds: None };
+        let window = if divided { WINDOW_ROWS } else { CLIMBED_ROWS };
+        let patience =
+            Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, window, seconds: None };
         let Improved { groups, rounds, looks, .. } =
             improve::improve(self.check, self.shapes, groups, patience, progress);
         self.rounds = rounds;

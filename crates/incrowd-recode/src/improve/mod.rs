@@ -28,7 +28,7 @@ pub(crate) use shape::Shapes;
 use window::Window;
 
 /// A window has at most so many rows, and fewer the more rows there are, so that a round takes about the same time.
-const WINDOW_ROWS: usize = 2048;
+pub(crate) const WINDOW_ROWS: usize = 2048;
 const FEWEST_ROWS: usize = 128;
 const ROWS_SQUARED: usize = 1 << 28;
 
@@ -53,6 +53,8 @@ pub(crate) struct Patience {
     /// In so many rounds neighbouring groups are grouped anew. The first is for groups that come in an order in which
     /// neighbours are alike.
     pub(crate) regroupings: usize,
+    /// Windows have at most so many rows.
+    pub(crate) window: usize,
     /// After so many seconds, if that is limited.
     pub(crate) seconds: Option<f64>,
 }
@@ -123,8 +125,9 @@ pub(crate) fn improve(
             break;
         }
         let in_order = round == 0 && patience.regroupings > 0;
-        let windows = windows(check, if in_order { groups } else { sorted(check, groups, round) });
-        let regroup = round < patience.regroupings && window_rows(check.data.rows()) >= REGROUPED_ROWS;
+        let most = window_rows(check.data.rows()).min(patience.window);
+        let windows = windows(most, if in_order { groups } else { sorted(check, groups, round) });
+        let regroup = round < patience.regroupings && most >= REGROUPED_ROWS;
         let improved = |groups: Vec<Vec<u32>>| {
             if late() {
                 return (groups, 0);
@@ -155,9 +158,8 @@ fn window_rows(rows: usize) -> usize {
     (ROWS_SQUARED / rows.max(1)).clamp(FEWEST_ROWS, WINDOW_ROWS)
 }
 
-/// The groups in windows.
-fn windows(check: &ModelCheck<'_>, groups: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
-    let most = window_rows(check.data.rows());
+/// The groups in windows of at most so many rows.
+fn windows(most: usize, groups: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
     let mut windows: Vec<Vec<Vec<u32>>> = Vec::new();
     let (mut window, mut rows): (Vec<Vec<u32>>, usize) = Default::default();
     for group in groups {
