@@ -7,6 +7,7 @@ use incrowd_core::number::{Number, looks_numeric, parse_number};
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
+use crate::beside::Beside;
 use crate::fold::{RowIndex, fold, fold_with};
 use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
@@ -159,12 +160,20 @@ impl Engine for Embedded {
         Ok(receipt)
     }
 
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
         let source = self.store.open(table)?;
-        let mut read = match self.persons.get(table).and_then(Option::as_ref) {
-            None => source.read_release(columns, progress)?,
-            Some(persons) => source.read_release_of(columns, Some(&persons.read()?), progress)?,
-        };
+        let persons = self.persons.get(table).and_then(Option::as_ref);
+        let persons = persons.map(PrivateStream::read).transpose()?;
+        let mut read = source.read_release_of(columns, persons.as_deref(), beside, progress)?;
+        if !beside.columns.is_empty() {
+            read.seen.persons = persons;
+        }
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -195,10 +204,15 @@ impl Engine for Embedded {
 }
 
 impl Source {
-    /// Reads a whole published table: its texts folded over the columns asked for, and the digest of its bytes if the source
-    /// computes one.
-    pub fn read_release(&self, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.read_release_of(columns, None, progress)
+    /// Reads a whole published table: its texts folded over the columns asked for, others looked at record by record, and the
+    /// digest of its bytes if the source computes one.
+    pub fn read_release(
+        &self,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        self.read_release_of(columns, None, beside, progress)
     }
 
     /// The same with the persons of its records, one after another.
@@ -206,13 +220,15 @@ impl Source {
         &self,
         columns: &[String],
         persons: Option<&[u32]>,
+        beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let result = fold_with(self, &spec, persons, progress)?;
+        let result = fold_with(self, &spec, persons, beside, progress)?;
         let digest = result.digest.unwrap_or_default();
-        Ok(ReadBack { folded: result.folded, digest, columns: self.columns().to_vec() })
+        let (folded, seen) = (result.folded, result.seen);
+        Ok(ReadBack { folded, seen, digest, columns: self.columns().to_vec() })
     }
 
     /// Folds the table, without a way to find its rows again.
@@ -280,7 +296,7 @@ mod tests {
             *stream = PrivateStream::new(dir.path());
             stream.add(&swapped).unwrap();
         }
-        let back = engine.read_back(0, &columns, &Silent).unwrap();
+        let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
         let release = Dataset::of_release(back.folded, 1, &[]).unwrap();
         let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
         let model = promise.model.bind(&release).unwrap();

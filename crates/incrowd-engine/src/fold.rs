@@ -10,6 +10,7 @@ use arrow_array::Array;
 use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 
 use crate::FoldSpec;
+use crate::beside::{Beside, Look, Looked, Seen};
 use crate::cells::NO_TEXT;
 use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
@@ -58,6 +59,8 @@ struct FoldWorker<'a> {
     follow: Option<Follow<'a>>,
     /// Columns that are glanced at: the first one's slot, and what was seen.
     glances: (usize, Vec<Glance>),
+    /// Columns that are looked at record by record.
+    look: Option<Look<'a>>,
     spec: &'a FoldSpec,
 }
 
@@ -100,6 +103,9 @@ impl Worker for FoldWorker<'_> {
                     None => self.ask(slot, text),
                 };
             }
+        }
+        if let Some(look) = &mut self.look {
+            look.at(place, records, &self.codes, width);
         }
         if let Some(follow) = &mut self.follow {
             follow.name(width, records);
@@ -250,18 +256,21 @@ pub(crate) struct FoldResult {
     pub(crate) folded: Folded,
     pub(crate) index: Option<RowIndex>,
     pub(crate) digest: Option<String>,
+    pub(crate) seen: Seen,
 }
 
 /// Folds a source.
 pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) -> Result<FoldResult> {
-    fold_with(source, spec, None, progress)
+    fold_with(source, spec, None, Beside::default(), progress)
 }
 
 /// Folds a source; `persons` are those of its records, one after another, if somebody knows them who did not read them there.
+/// Columns `beside` are looked at record by record; then no record may be left out.
 pub(crate) fn fold_with(
     source: &Source,
     spec: &FoldSpec,
     persons: Option<&[u32]>,
+    beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
     let mut wanted: Vec<usize> =
@@ -273,6 +282,10 @@ pub(crate) fn fold_with(
     }
     let glanced = wanted.len();
     for name in &spec.glance {
+        wanted.push(source.position(name)?);
+    }
+    let looked = Looked::new(beside, &spec.columns, wanted.len());
+    for name in &looked.read {
         wanted.push(source.position(name)?);
     }
     let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
@@ -298,6 +311,7 @@ pub(crate) fn fold_with(
             unnamed: 0,
         }),
         glances: (glanced, spec.glance.iter().map(|_| Glance::default()).collect()),
+        look: looked.worker(),
         spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
@@ -305,6 +319,7 @@ pub(crate) fn fold_with(
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
         shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
         *named.lock().expect("no worker is left") = Interner::new();
+        looked.reset();
     })?;
     let mut folded = Folded { missing: vec![0; width], ..Folded::default() };
     for worker in &scan.workers {
@@ -322,9 +337,17 @@ pub(crate) fn fold_with(
         .iter()
         .map(|w| w.follow.iter().flat_map(|f| f.placed.iter().map(|(at, _)| number(*at))).collect())
         .collect();
+    let looks = scan.workers.iter().flat_map(|w| &w.look).flat_map(|look| &look.batches);
+    let mut batch_firsts: Vec<u64> = looks.map(|(at, _)| number(*at)).collect();
+    let (mut batches, mut counts) = (Vec::with_capacity(batch_firsts.len()), Vec::new());
+    let mut batch_firsts = batch_firsts.drain(..);
     let mut glances: Vec<Vec<Glance>> = spec.glance.iter().map(|_| Vec::new()).collect();
     for (worker, firsts) in scan.workers.into_iter().zip(firsts) {
         glances.iter_mut().zip(worker.glances.1).for_each(|(all, own)| all.push(own));
+        if let Some(look) = worker.look {
+            counts.push(look.counts);
+            batches.extend(look.batches.into_iter().filter_map(|(_, own)| Some((batch_firsts.next()?, own))));
+        }
         let Some(follow) = worker.follow else { continue };
         unnamed += follow.unnamed;
         if followed.is_empty() {
@@ -351,6 +374,8 @@ pub(crate) fn fold_with(
     let unlock = "no worker is left";
     let dictionaries: Vec<Interner> =
         dictionaries.into_iter().map(|d| d.into_inner().expect(unlock)).collect();
+    let own: Vec<usize> = dictionaries.iter().map(|dictionary| dictionary.len() as usize + 1).collect();
+    let seen = looked.gather(batches, counts, &own);
     let mut shards: Vec<RowTable> = shards.into_iter().map(|s| s.into_inner().expect(unlock)).collect();
     folded.columns = spec
         .columns
@@ -386,7 +411,7 @@ pub(crate) fn fold_with(
     let persons = spec.person.as_ref().map(|_| named);
     let missing = spec.missing.clone();
     let index = spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing, persons });
-    Ok(FoldResult { folded, index, digest })
+    Ok(FoldResult { folded, index, digest, seen })
 }
 
 /// What was followed of each record, in the order of the rows.

@@ -7,6 +7,7 @@
 //!
 //! Memory is bounded by the distinct rows, not by the records.
 
+mod beside;
 mod cells;
 mod copy;
 mod embedded;
@@ -30,6 +31,7 @@ mod store;
 mod survey;
 mod withheld_draw;
 
+pub use beside::{Beside, Seen};
 pub use copy::copy;
 pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
@@ -113,6 +115,8 @@ pub struct Receipt {
 pub struct ReadBack {
     /// The columns asked for: texts only, nothing counts as missing.
     pub folded: Folded,
+    /// What was seen of the columns looked at record by record.
+    pub seen: Seen,
     /// The digest of the table's bytes.
     pub digest: String,
     /// All columns it has.
@@ -149,7 +153,14 @@ pub trait Engine {
 
     /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
     /// several, so does the answer: whoever staged it kept the persons in the order of the records, where nobody can see them.
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
+    /// Columns `beside` are looked at record by record in the same pass.
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack>;
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;

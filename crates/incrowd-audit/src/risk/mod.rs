@@ -7,10 +7,13 @@
 
 mod combinations;
 mod partition;
+mod persons;
 pub mod population;
 mod uniqueness;
 
-pub use combinations::{Combination, Dependency, Found, Search, needed, search, sets};
+pub use combinations::{
+    Combination, Dependency, Found, Search, alone_on, needed, search, search_persons, sets,
+};
 pub use partition::Grouping;
 pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
 

@@ -140,7 +140,7 @@ fn reading_back_pairs_every_record_with_its_person() {
                 let mut engine = Embedded::open(std::slice::from_ref(&input), &Options::default()).unwrap();
                 stage(&mut engine, &dir.path().join(target), carry, order);
                 let columns = ["age".to_owned(), "tag".to_owned()];
-                let back = engine.read_back(0, &columns, &Silent).unwrap();
+                let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
                 assert!(one_each(&by_tag(&back.folded, 1)), "{target} carry {carry} {order:?}");
                 engine.discard();
             }
@@ -156,6 +156,6 @@ fn a_release_in_memory_is_paired_too() {
     let table = Batches::new("in", schema, batches).unwrap();
     let (mut engine, _) = Embedded::in_memory(&table).unwrap();
     stage(&mut engine, Path::new("release.arrow"), true, Order::Shuffled);
-    let back = engine.read_back(0, &["age".to_owned(), "tag".to_owned()], &Silent).unwrap();
+    let back = engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
     assert!(one_each(&by_tag(&back.folded, 1)));
 }

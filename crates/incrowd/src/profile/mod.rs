@@ -206,7 +206,7 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     let reasonable = |most| work(most) <= PATIENCE && risk::sets(searched.len(), most) <= MOST_SETS;
     let patient = (1..=USUAL_MOST).rev().find(|&most| reasonable(most)).unwrap_or(1);
     let most = options.most.unwrap_or(patient);
-    let search = Search { columns: searched, share: options.share, most };
+    let search = Search { columns: searched, share: options.share, most, dependencies: true };
     let found = risk::search(&table, &search, progress)?;
     functions(&mut columns, &found.dependencies, table.records as u64);
     for (column, role) in roles {

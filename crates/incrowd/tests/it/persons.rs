@@ -312,8 +312,14 @@ impl Engine for Forgetful {
         self.0.stage(table, plan, output, progress)
     }
 
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        let mut back = self.0.read_back(table, columns, progress)?;
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        let mut back = self.0.read_back(table, columns, beside, progress)?;
         if let Some(persons) = &mut back.folded.persons {
             persons.codes.fill(0);
         }
