@@ -116,7 +116,9 @@ impl Looked {
                 all[at].iter_mut().zip(own).for_each(|(sum, n)| *sum = sum.saturating_add(n));
             }
             let once = all.iter().map(|c| c.iter().filter(|n| **n == 1).count() as u64).collect();
-            return Seen { once: Some(once), ..Seen::default() };
+            let column = |(name, codes)| CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: Vec::new() };
+            let columns = self.names.into_iter().zip(codes).map(column).collect();
+            return Seen { table: Columnar { columns, records: 0 }, once: Some(once), persons: None };
         }
         batches.sort_unstable_by_key(|(first, _)| *first);
         let records = batches.iter().map(|(_, own)| own.first().map_or(0, Vec::len)).sum();

@@ -17,7 +17,7 @@ mod public;
 
 pub use compared::{Compared, Configuration};
 pub use data::{
-    Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise, Public,
+    AloneIn, Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise, Public,
     Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
 };
 

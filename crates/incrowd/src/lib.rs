@@ -51,6 +51,7 @@ pub mod job;
 pub mod manifest;
 pub mod profile;
 
+mod as_it_is;
 mod attack;
 mod batches;
 mod behind;
@@ -84,7 +85,7 @@ pub use compare::{
 };
 pub use from_original::FromOriginal;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
+pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};

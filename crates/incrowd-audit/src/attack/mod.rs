@@ -23,6 +23,7 @@ mod projections;
 mod prosecutor;
 mod proximity;
 mod similarity;
+mod singling_out;
 mod skewness;
 mod trimming;
 
@@ -32,6 +33,7 @@ pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use group_values::GroupValues;
 pub use persons::GroupPersons;
 pub use projections::Projected;
+pub use singling_out::AsItIs;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
 
@@ -55,6 +57,7 @@ pub const ATTACKS: &[&Card] = &[
     &outside::CARD,
     &eligibility::CARD,
     &persons::CARD,
+    &singling_out::CARD,
 ];
 
 /// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
@@ -96,6 +99,8 @@ pub enum Need {
     Suppression,
     /// Whose records the release has.
     Persons,
+    /// A column that is published as it is.
+    AsItIs,
 }
 
 impl Need {
@@ -114,6 +119,7 @@ impl Need {
             Need::Joined => &[],
             Need::Suppression => &["suppression"],
             Need::Persons => &["original"],
+            Need::AsItIs => &["sensitive", "passthrough"],
         }
     }
 }

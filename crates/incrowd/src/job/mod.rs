@@ -334,6 +334,8 @@ pub struct ColumnJob {
     pub categories: Option<Categories>,
     /// What is published of a sensitive column, if not what its models suggest.
     pub publish: Option<Publish>,
+    /// `Some(false)` if nobody else can know the values of a column that is published as it is.
+    pub linkable: Option<bool>,
 }
 
 /// The roles by name; [`incrowd_core::Role`] is what they become.

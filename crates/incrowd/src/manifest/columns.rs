@@ -65,6 +65,9 @@ pub struct ColumnEntry {
     /// What is published of it: values, categories or both.
     #[serde(default, alias = "publish_sa", skip_serializing_if = "Option::is_none")]
     pub publish: Option<String>,
+    /// `false` if nobody else is said to know its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkable: Option<bool>,
 }
 
 /// A category.
@@ -80,7 +83,9 @@ impl JobEntry {
     pub(crate) fn new(checked: &CheckedJob, schema: &Schema) -> JobEntry {
         let (input, algorithm) = (&checked.job.input, &checked.job.algorithm);
         let order = checked.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let columns = schema.published().map(|(name, role)| (name.to_owned(), ColumnEntry::of(role)));
+        let linkable = |name: &str| checked.job.column(name).and_then(|column| column.linkable);
+        let entry = |(name, role)| ColumnEntry { linkable: linkable(name), ..ColumnEntry::of(role) };
+        let columns = schema.published().map(|(name, role)| (name.to_owned(), entry((name, role))));
         JobEntry {
             columns: columns.collect(),
             on_missing: word(&OnMissing::ALL, input.on_missing).to_owned(),
@@ -146,6 +151,7 @@ impl ColumnEntry {
         let mut column = ColumnJob {
             role: of(&RoleName::ALL, &Some(self.role.clone())).unwrap_or_default(),
             publish: of(&Publish::ALL, &self.publish),
+            linkable: self.linkable,
             ..ColumnJob::default()
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);

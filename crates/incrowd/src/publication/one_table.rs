@@ -5,7 +5,7 @@ use std::path::Path;
 use incrowd_audit::utility::{self, Comparison, marginals};
 use incrowd_audit::{Original, People, verify_beside};
 use incrowd_core::{Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
-use incrowd_engine::{Engine, Output};
+use incrowd_engine::{Beside, Engine, Output};
 use incrowd_recode::Recoding;
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
@@ -97,16 +97,18 @@ impl Publication for OneTable {
         reading: &Reading,
         shelf: &dyn Shelf,
         with_sensitive: bool,
+        beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         if with_sensitive {
             names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
         }
-        let back = shelf.read(RELEASE, &names, progress)?;
+        let back = shelf.read_beside(RELEASE, &names, beside, progress)?;
         let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
         let files = vec![ReadFile { content: RELEASE, records, digest, columns }];
-        Ok(Tables { people: back.folded, quasi: reading.quasi.len(), values: None, files })
+        let (people, seen) = (back.folded, back.seen);
+        Ok(Tables { people, quasi: reading.quasi.len(), values: None, files, seen })
     }
 
     fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
@@ -190,8 +192,10 @@ impl Publication for OneTable {
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
-        let people = case.read_back(true, progress)?.people;
-        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None })
+        let columns = case.as_it_is(&case.shelf().columns(RELEASE)?);
+        let beside = Beside { columns: &columns, counts_only: false };
+        let Tables { people, seen, .. } = self.read_back(&case.reading, &case.shelf(), true, beside, progress)?;
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, seen })
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         parts.extend(further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))));
         parts.extend(column.weight.map(|weight| format!("weight {weight}")));
         parts.extend(column.publish.as_ref().map(|word| format!("publish {word}")));
+        parts.extend(column.linkable.filter(|linkable| !linkable).map(|_| "not linkable".to_owned()));
         settings.push((format!("column {name}"), parts.join(", ")));
     }
     settings

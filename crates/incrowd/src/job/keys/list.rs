@@ -71,6 +71,7 @@ const FORMATS: [(&str, &str); incrowd_engine::FORMATS.len()] = {
 };
 const QUASI: &[RoleName] = &[RoleName::Quasi];
 const SENSITIVE: &[RoleName] = &[RoleName::Sensitive];
+const AS_IT_IS: &[RoleName] = &[RoleName::Passthrough, RoleName::Sensitive];
 const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
 
 /// Every key.
@@ -277,6 +278,20 @@ pub const KEYS: &[Key] = &[
         old: &["publish_sa"],
         set: Set::Column(|c, e| e.choice(&Publish::ALL).map(|what| c.publish = Some(what))),
         ..key(Section::Columns, "publish", Kind::Choice(&words(&Publish::ALL)))
+    },
+    Key {
+        about: "Whether others can know the values of a column that is published as it is",
+        more: "A column that is passed through and in which more than half of the records are alone is refused, unless \
+               `linkable = false` says that nobody else can know its values; it is then left out of the question who is alone \
+               in what is published. See docs/singling-out.md.",
+        roles: AS_IT_IS,
+        flags: &[Flag {
+            form: Form::Columns("false"),
+            about: Some("Columns published as they are whose values nobody else can know"),
+            ..flag("unlinkable", "COLUMNS", TABLES)
+        }],
+        set: Set::Column(|c, e| e.flag().map(|linkable| c.linkable = Some(linkable))),
+        ..key(Section::Columns, "linkable", Kind::Flag)
     },
     Key {
         about: "The model",
