@@ -51,6 +51,7 @@ impl Rows for Bucket<'_> {
         match self.cells.columns[column].0 {
             Content::Quasi(q) => self.cells.plan.cells(group)[q],
             Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
+            Content::OfGroup => group.0,
             Content::Carried => NO_TEXT,
         }
     }
@@ -98,16 +99,18 @@ fn write_all(
     mut told: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
-    let persons = plan.dataset().persons().filter(|_| told.is_some());
+    let (persons, following) = (plan.dataset().persons().filter(|_| told.is_some()), told.is_some());
     let own = |row: usize, nth: u64, out: &mut Vec<u32>| {
         look_of_row(row, out);
-        if let Some(persons) = persons {
-            out.push(persons.person(persons.of_row(row)[nth as usize]));
+        match persons {
+            Some(persons) => out.push(persons.person(persons.of_row(row)[nth as usize])),
+            None if following => out.push(row as u32),
+            None => {}
         }
     };
     let look: Look<'_> = &own;
     let shown = width;
-    let width = width + usize::from(persons.is_some());
+    let width = width + usize::from(following);
     let records = published(plan);
     let (mut shuffled, mut sorted) = (None, None);
     match order {
@@ -140,7 +143,7 @@ fn write_all(
                 if let Some(mut rng) = rng {
                     shuffle(&mut looks, width, &mut rng);
                 }
-                let own: Vec<u32> = if persons.is_some() { take_last(&mut looks, shown) } else { Vec::new() };
+                let own: Vec<u32> = if following { take_last(&mut looks, shown) } else { Vec::new() };
                 render(looks).map(|block| (block, own))
             });
             for block in blocks.collect::<Vec<Result<(Block, Vec<u32>)>>>() {

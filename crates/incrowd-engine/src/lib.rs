@@ -58,6 +58,9 @@ pub struct FoldSpec {
     /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
     /// is a person of its own.
     pub person: Option<String>,
+    /// The column that says how many people a record stands for, if that is asked. Each record that is not left out must have a
+    /// number of at least 1 there.
+    pub weight: Option<String>,
     /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
     pub glance: Vec<String>,
 }
@@ -88,10 +91,12 @@ pub enum Content {
     Category(usize),
     /// The records themselves.
     Carried,
+    /// What all records of a group have in common: the texts are those of [`Output::by_group`].
+    OfGroup,
 }
 
 /// What to write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The columns with their names, in order.
     pub columns: Vec<(String, Content)>,
@@ -99,6 +104,8 @@ pub struct Output {
     pub order: Order,
     /// The text of a missing sensitive value in formats that have no null.
     pub missing: String,
+    /// A number for each group, as text, where a column asks for it.
+    pub by_group: Vec<String>,
 }
 
 /// What was written. An engine answers with an error instead if the numbers do not add up.
@@ -152,7 +159,7 @@ pub trait Engine {
     ) -> Result<Receipt>;
 
     /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
-    /// several, so does the answer: whoever staged it kept the persons in the order of the records, where nobody can see them.
+    /// several, so does the answer, and if it says how many people records stand for, too: whoever staged it kept the persons in the order of the records, where nobody can see them.
     /// Columns `beside` are looked at record by record in the same pass.
     fn read_back(
         &self,

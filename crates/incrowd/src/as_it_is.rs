@@ -104,24 +104,19 @@ fn listed(found: &[&AloneIn]) -> String {
 /// What a person should know, in words: how many are alone in which columns, never with which values.
 pub(crate) fn warnings(found: &Alone) -> Vec<String> {
     let (of, unit) = (thousands(found.of), found.unit());
-    let mut warnings = Vec::new();
     let mut columns: Vec<&AloneIn> = found.columns.iter().filter(|own| own.alone > 0).collect();
     columns.sort_by_key(|own| std::cmp::Reverse(own.alone));
-    if !columns.is_empty() {
-        warnings.push(format!(
-            "published as it is, a column shows some of the {of} {unit} alone with their value: {}",
-            listed(&columns)
-        ));
-    }
-    if !found.sets.is_empty() {
-        let sets: Vec<&AloneIn> = found.sets.iter().collect();
-        warnings.push(format!("columns that together do, for 5 % of the {unit} and more: {}", listed(&sets)));
-    }
+    let sets: Vec<&AloneIn> = found.sets.iter().collect();
+    let mut parts: Vec<String> =
+        [columns, sets].iter().filter(|found| !found.is_empty()).map(|found| listed(found)).collect();
     if let Some(together) = found.together.filter(|&n| found.many(n)) {
+        parts.push(format!("all {} columns together {}", found.columns.len(), thousands(together)));
+    }
+    let mut warnings = Vec::new();
+    if !parts.is_empty() {
         warnings.push(format!(
-            "all {} columns that are published as they are together: {} of {of} {unit} are alone",
-            found.columns.len(),
-            thousands(together)
+            "of {of} {unit} so many are alone with what is published as it is: {}",
+            parts.join("; ")
         ));
     }
     if found.singles_out() {

@@ -71,10 +71,15 @@ impl Case {
         columns.map(|(name, _)| name.clone()).collect()
     }
 
+    /// Whether the population was estimated by weights.
+    pub(crate) fn estimates(&self) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| manifest.job.population.is_some())
+    }
+
     /// What is promised of the release.
     pub(crate) fn promises(&self) -> Result<Vec<Promise>> {
         let sensitive = self.reading.sensitive_names();
-        promises(&self.judging.models, self.judging.population.is_some(), &sensitive)
+        promises(&self.judging.models, self.judging.population.is_some(), self.estimates(), &sensitive)
     }
 
     /// Reads the tables as far as promises look at them.

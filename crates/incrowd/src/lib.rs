@@ -73,6 +73,7 @@ mod summary;
 mod suppression;
 mod utility_report;
 mod verify;
+mod weights;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
@@ -84,6 +85,7 @@ pub use compare::{
     CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
 pub use from_original::FromOriginal;
+pub use weights::WeightedUtility;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};

@@ -126,9 +126,7 @@ impl Reading {
             columns,
             missing: self.missing.clone(),
             drop_missing,
-            replay: false,
-            person: None,
-            glance: Vec::new(),
+            ..FoldSpec::default()
         }
     }
 
@@ -318,9 +316,7 @@ pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Re
         columns: vec![column.to_owned()],
         missing: input.missing.clone(),
         drop_missing: true,
-        replay: false,
-        person: None,
-        glance: Vec::new(),
+        ..FoldSpec::default()
     };
     let folded = open_input(input)?.fold(&spec, progress)?;
     let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];

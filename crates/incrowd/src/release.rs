@@ -14,6 +14,7 @@ use crate::manifest::Manifest;
 use crate::publication::{Asked, ReadFile, References, StagedShelf};
 use crate::reading::Reading;
 use crate::suppression::SuppressionReport;
+use crate::weights;
 
 /// Staged, but nobody has looked at it.
 #[derive(Debug)]
@@ -98,6 +99,7 @@ impl<'e> Release<'e, Unchecked> {
                 )));
             }
         }
+        weights::verify(engine, job, progress)?;
         progress.step("looking who is alone", None);
         let alone = as_it_is::look(&tables, job)?;
         alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;

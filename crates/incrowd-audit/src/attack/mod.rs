@@ -18,6 +18,7 @@ mod marketer;
 mod outside;
 mod overlap;
 mod persons;
+mod population_risk;
 mod presence;
 mod projections;
 mod prosecutor;
@@ -32,6 +33,7 @@ pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use group_values::GroupValues;
 pub use persons::GroupPersons;
+pub use population_risk::Weighed;
 pub use projections::Projected;
 pub use singling_out::AsItIs;
 
@@ -58,6 +60,7 @@ pub const ATTACKS: &[&Card] = &[
     &eligibility::CARD,
     &persons::CARD,
     &singling_out::CARD,
+    &population_risk::CARD,
 ];
 
 /// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
@@ -101,6 +104,8 @@ pub enum Need {
     Persons,
     /// A column that is published as it is.
     AsItIs,
+    /// How many people the records stand for.
+    Weights,
 }
 
 impl Need {
@@ -120,6 +125,7 @@ impl Need {
             Need::Suppression => &["suppression"],
             Need::Persons => &["original"],
             Need::AsItIs => &["sensitive", "passthrough"],
+            Need::Weights => &["original"],
         }
     }
 }

@@ -186,6 +186,7 @@ pages! {
     publishing "docs/publishing.md"
     report "docs/report.md"
     persons "docs/persons.md"
+    singling_out "docs/singling-out.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use incrowd_core::{Folded, Silent};
 use incrowd_engine::{
-    Batches, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
+    Batches, Beside, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
 };
 
 use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::common::{Cell, Style, dice, difference, fold, gzip, slow, spec, text, write, zstandard};
 use incrowd_core::Silent;
-use incrowd_engine::{Embedded, Engine, Options, Source};
+use incrowd_engine::{Beside, Embedded, Engine, Options, Source};
 
 /// About six MiB whose quoted texts hold line breaks, delimiters and marks, so that every cut of two MiB at a line end falls
 /// inside quotes or could.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd_core::{Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span};
-use incrowd_engine::{Batches, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
+use incrowd_engine::{Batches, Beside, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
 
 use crate::common::{Cell, Style, batches, dice, parquet, text, write};
 
@@ -124,7 +124,7 @@ fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     } else {
         columns.push(("tag".to_owned(), Content::Sensitive(0)));
     }
-    let output = Output { columns, order, missing: "?".to_owned() };
+    let output = Output { columns, order, missing: "?".to_owned(), ..Output::default() };
     let receipt = engine.stage(0, &plan, &output, &Silent).unwrap();
     assert!(receipt.suppressed > 0);
 }

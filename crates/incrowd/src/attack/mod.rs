@@ -124,6 +124,9 @@ pub(crate) fn attack_case(
         note: (by_records || on_people.persons_unknown.is_some())
             .then(|| "records are counted: whose they are is not known of what is passed through".to_owned()),
     });
+    if chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Weights)) {
+        on_people.weighed = crate::weights::weighed(case, &views.people, progress)?;
+    }
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
     let mut on_values = on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
 use crate::checked::CheckedJob;
+use crate::weights;
 use crate::job::{ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
 
 /// How a release was made.
@@ -28,6 +29,9 @@ pub struct JobEntry {
     /// How people of an external table were grouped with those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
+    /// How the population is known that promises are about, if not by a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<String>,
 }
 
 /// What is told of an external table: that there was one.
@@ -86,14 +90,18 @@ impl JobEntry {
         let linkable = |name: &str| checked.job.column(name).and_then(|column| column.linkable);
         let entry = |(name, role)| ColumnEntry { linkable: linkable(name), ..ColumnEntry::of(role) };
         let columns = schema.published().map(|(name, role)| (name.to_owned(), entry((name, role))));
+        let weight = checked.published_weight().map(|name| {
+            (name.to_owned(), ColumnEntry { role: weights::ROLE.to_owned(), ..ColumnEntry::default() })
+        });
         JobEntry {
-            columns: columns.collect(),
+            columns: columns.chain(weight).collect(),
             on_missing: word(&OnMissing::ALL, input.on_missing).to_owned(),
             suppression_limit: algorithm.suppression_limit,
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
             csv_safe: checked.job.output.as_ref().is_some_and(|output| output.csv_safe),
             external: None,
+            population: checked.estimates().then(|| weights::ESTIMATED.to_owned()),
         }
     }
 }

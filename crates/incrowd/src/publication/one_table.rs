@@ -19,6 +19,7 @@ use crate::measure::{Measured, Measuring, too_many};
 use crate::reading::Reading;
 use crate::release::Verified;
 use crate::suppression::{self, Keys};
+use crate::weights;
 
 /// The word for the table in a manifest.
 pub(super) const RELEASE: &str = "release";
@@ -65,7 +66,7 @@ impl Publication for OneTable {
         let Material { folded, population, keys, locate, .. } = material;
         let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
         progress.step("encoding", None);
-        let data = job.encode(folded, &*locate)?;
+        let data = job.weighed(job.encode(folded, &*locate)?);
         made.pin_intervals(&data);
         let data = job.reading().with_population(data, population.as_ref())?;
         let models = job.bind(&data)?;
@@ -87,7 +88,9 @@ impl Publication for OneTable {
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let output = Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
+        let by_group = job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
+        let (columns, missing) = (job.output_columns(), job.missing_label().to_owned());
+        let output = Output { columns, order, missing, by_group };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }

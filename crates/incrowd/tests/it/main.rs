@@ -27,6 +27,7 @@ mod pycanon;
 mod refusals;
 mod release;
 mod report;
+mod singling_out;
 mod skewed;
 mod suppression;
 mod tampering;

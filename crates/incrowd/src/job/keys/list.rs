@@ -7,7 +7,7 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, PublishWeight, RoleName, Suppressed, Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -131,6 +131,15 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "person", Kind::Text)
     },
     Key {
+        about: "The column of sampling weights: how many people of the population a record stands for",
+        more: "Every record must have a number of at least 1 there. It is not published; `publish_weight` publishes the means of groups. \
+               The population is estimated by it: for `k-map` without a population table, for the attack `population-risk`, in \
+               `profile` and `measure`. See docs/weights.md.",
+        flags: &[flag("weight", "COLUMN", &[Anonymize, Batches, Compare, Measure, Attack, Report, Profile, Init])],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.weight = Some(name.to_owned()))),
+        ..key(Section::Input, "weight", Kind::Text)
+    },
+    Key {
         about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
         more: "A column that has a hierarchy or a kind of its own is left alone.",
         flags: &[flag("hierarchies", "DIR", ALONG)],
@@ -192,6 +201,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Output, "sign", Kind::File)
     },
     Key {
+        about: "What is published of sampling weights",
+        default: &["no"],
+        more: "`group-mean` publishes the mean weight of each group, in a column with the name of the weight.",
+        flags: &[flag("publish-weight", "WHAT", MAKING)],
+        set: Set::Job(|b, e| e.choice(&PublishWeight::ALL).map(|what| b.output().publish_weight = what)),
+        ..key(Section::Output, "publish_weight", Kind::Choice(&words(&PublishWeight::ALL)))
+    },
+    Key {
         about: "What the column is to the release",
         more: "The roles are below.",
         flags: &[
@@ -251,7 +268,7 @@ pub const KEYS: &[Key] = &[
         more: "`mondrian` and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside \
                `ncp`.",
         roles: QUASI,
-        flags: &[of_column("weight", "COLUMN=WEIGHT")],
+        flags: &[of_column("column-weight", "COLUMN=WEIGHT")],
         set: Set::Column(|c, e| match e.number()? {
             weight if weight >= 0.0 => {
                 c.spec.weight = Some(weight);

@@ -323,6 +323,7 @@ fn without_last(table: Folded) -> Folded {
         columns,
         dropped_missing: 0,
         persons: None,
+        represented: None,
         repeating: Vec::new(),
     }
 }
