@@ -12,7 +12,7 @@
 //! partition to the next keeps what they have in common. The columns are walked in order of their number of values, most
 //! first: then few records are left to divide.
 
-use incrowd_core::{Columnar, Error, Progress, Result};
+use incrowd_core::{CodedColumn, Columnar, Error, Progress, Result};
 use rayon::prelude::*;
 
 use super::partition::{Grouping, Stripped};
@@ -43,11 +43,13 @@ struct Walk<P: Parting> {
     unit: P::Unit,
     scratch: P::Scratch,
     way: Vec<(usize, P)>,
+    /// All records in one group, made once.
+    whole: Option<P>,
 }
 
 impl<P: Parting> Walk<P> {
     fn new(unit: P::Unit) -> Walk<P> {
-        Walk { unit, scratch: P::Scratch::default(), way: Vec::new() }
+        Walk { unit, scratch: P::Scratch::default(), way: Vec::new(), whole: None }
     }
 
     /// Goes to a set and leaves the partition by it on top; what the last set had in common with it is not made again.
@@ -57,7 +59,10 @@ impl<P: Parting> Walk<P> {
         for &column in &set[common..] {
             let finer = match self.way.last() {
                 Some((_, partition)) => partition.divide(table, column, &mut self.scratch),
-                None => P::whole(table.records, self.unit).divide(table, column, &mut self.scratch),
+                None => {
+                    let whole = self.whole.get_or_insert_with(|| P::whole(table.records, self.unit));
+                    whole.divide(table, column, &mut self.scratch)
+                }
             };
             self.way.push((column, finer));
         }
@@ -67,7 +72,10 @@ impl<P: Parting> Walk<P> {
     fn with(&mut self, table: &Columnar, column: usize) -> Grouping {
         match self.way.last() {
             Some((_, partition)) => partition.grouping_with(table, column, &mut self.scratch),
-            None => P::whole(table.records, self.unit).grouping_with(table, column, &mut self.scratch),
+            None => {
+                let whole = self.whole.get_or_insert_with(|| P::whole(table.records, self.unit));
+                whole.grouping_with(table, column, &mut self.scratch)
+            }
         }
     }
 }
@@ -142,7 +150,44 @@ pub fn sets(columns: usize, most: usize) -> u128 {
 
 /// Searches a table. The progress counts sets.
 pub fn search(table: &Columnar, search: &Search, progress: &dyn Progress) -> Result<Found> {
-    search_by::<Stripped>(table, (), table.records as u64, search, progress)
+    let single = |&column: &usize| Single::of(&table.columns[column]);
+    let singles: Vec<Single> = by_values(table, &search.columns).par_iter().map(single).collect();
+    search_by::<Stripped>(table, (), table.records as u64, Some(&singles), search, progress)
+}
+
+/// What counting says of one column.
+struct Single {
+    grouping: Grouping,
+    /// So many records, and how many values have so many.
+    sizes: Vec<(u64, u64)>,
+}
+
+impl Single {
+    fn of(column: &CodedColumn) -> Single {
+        let mut counts: Vec<u64> = column.counts().into_iter().filter(|&n| n > 0).collect();
+        counts.sort_unstable();
+        let sizes: Vec<(u64, u64)> =
+            counts.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect();
+        let unique = sizes.first().filter(|(size, _)| *size == 1).map_or(0, |(_, values)| *values);
+        Single { grouping: Grouping { unique, groups: counts.len() as u64 }, sizes }
+    }
+
+    /// At most so many records are alone in this column and another together: those of a value can each have one of the other's
+    /// values to themselves if there are enough of those; else at least one of these is shared.
+    fn alone_with(&self, other: &Single) -> u64 {
+        let values = other.grouping.groups;
+        let most = |size: u64| if size <= values { size } else { values - 1 };
+        self.sizes.iter().map(|&(size, times)| most(size) * times).sum()
+    }
+}
+
+/// The columns, those with most values first: then few records are left to divide.
+fn by_values(table: &Columnar, columns: &[usize]) -> Vec<usize> {
+    let mut order = columns.to_vec();
+    order.sort_unstable();
+    order.dedup();
+    order.sort_by_key(|&c| std::cmp::Reverse(table.columns[c].texts.codes()));
+    order
 }
 
 /// The same where a person may have several records: `of` says whose each record is, by numbers below `persons`, and a set
@@ -158,7 +203,7 @@ pub fn search_persons(
     of.iter().for_each(|&person| known[person as usize] = true);
     let different = known.iter().filter(|known| **known).count() as u64;
     let search = Search { dependencies: false, ..search.clone() };
-    search_by::<ByPerson<'_>>(table, Of { record: of, persons }, different, &search, progress)
+    search_by::<ByPerson<'_>>(table, Of { record: of, persons }, different, None, &search, progress)
 }
 
 /// Who is alone on these columns together, be it records or, if it is said whose each record is, persons.
@@ -186,14 +231,12 @@ fn search_by<P: Parting>(
     table: &Columnar,
     unit: P::Unit,
     people: u64,
+    singles: Option<&[Single]>,
     search: &Search,
     progress: &dyn Progress,
 ) -> Result<Found> {
     let mut found = Found { needed: needed(search.share, people)?, ..Found::default() };
-    let mut order = search.columns.clone();
-    order.sort_unstable();
-    order.dedup();
-    order.sort_by_key(|&c| std::cmp::Reverse(table.columns[c].texts.codes()));
+    let order = by_values(table, &search.columns);
     // From here to the end of the walk a column is known by its place in `order`.
     let columns: Vec<usize> = (0..order.len()).collect();
     // The sets of the level below that were not found, in order, with the groups they make.
@@ -211,10 +254,15 @@ fn search_by<P: Parting>(
             for &last in lasts {
                 let set: Vec<usize> = prefix.iter().copied().chain([last]).collect();
                 let looked_at = if search.dependencies { 2 } else { 1 };
-                let grouping = (size <= looked_at || reaches(&set, &below, &values, found.needed)).then(|| {
-                    walk.go(table, &named);
-                    walk.with(table, order[last])
-                });
+                let may = size <= looked_at
+                    || reaches(&set, &below, &values, found.needed) && pair_reaches(&set, singles, found.needed);
+                let grouping = match (singles, size) {
+                    (Some(singles), 1) => Some(singles[last].grouping),
+                    _ => may.then(|| {
+                        walk.go(table, &named);
+                        walk.with(table, order[last])
+                    }),
+                };
                 counted.push((set, grouping));
             }
             progress.advance(lasts.len() as u64);
@@ -275,6 +323,14 @@ fn bound(set: &[usize], below: &[(Vec<usize>, u64)], values: &[u64]) -> u64 {
 
 fn reaches(set: &[usize], below: &[(Vec<usize>, u64)], values: &[u64], needed: u64) -> bool {
     bound(set, below, values) >= needed
+}
+
+/// Whether two columns together may single out so many, by what is known of each of them; of other sets nothing is said.
+fn pair_reaches(set: &[usize], singles: Option<&[Single]>, needed: u64) -> bool {
+    match (set, singles) {
+        (&[a, b], Some(all)) => all[a].alone_with(&all[b]).min(all[b].alone_with(&all[a])) >= needed,
+        _ => true,
+    }
 }
 
 /// The sets of the next level, all of whose subsets are in `below`, by their first columns.
@@ -378,6 +434,15 @@ mod tests {
                 prop_assert_eq!(alone_on(&table(&rows), Some(&persons), &set(bits)), alone(bits));
                 prop_assert_eq!(alone_on(&table(&rows), None, &set(bits)), brute_force(&rows, &set(bits)).unique);
             }
+        }
+
+        #[test]
+        fn what_counting_says_of_pairs_is_never_too_little(rows in prop::collection::vec(prop::array::uniform2(0u8..8), 1..60)) {
+            let table = table(&rows);
+            let (a, b) = (Single::of(&table.columns[0]), Single::of(&table.columns[1]));
+            let alone = brute_force(&rows, &[0, 1]).unique;
+            prop_assert!(a.alone_with(&b) >= alone && b.alone_with(&a) >= alone);
+            prop_assert_eq!((a.grouping, b.grouping), (brute_force(&rows, &[0]), brute_force(&rows, &[1])));
         }
 
         #[test]

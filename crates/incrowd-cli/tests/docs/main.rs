@@ -189,4 +189,5 @@ pages! {
     singling_out "docs/singling-out.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"
+    weights "docs/weights.md"
 }

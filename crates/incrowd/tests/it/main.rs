@@ -32,3 +32,4 @@ mod skewed;
 mod suppression;
 mod tampering;
 mod utility;
+mod weights;
