@@ -62,7 +62,8 @@ fn widened(from: &Path, to: &Path, names: &str, more: &dyn Fn(u64) -> String) ->
 
 /// A number that looks drawn, below `below`.
 fn drawn(n: u64, salt: u64, below: u64) -> u64 {
-    let mixed = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ salt.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        ^ salt.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb) % below
 }
 

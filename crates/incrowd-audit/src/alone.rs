@@ -63,8 +63,7 @@ pub fn alone(table: &Columnar, of: Option<&[u32]>) -> Result<Alone> {
         None => table.records as u64,
         Some(of) => different(of),
     };
-    let searched: Vec<usize> =
-        all.iter().copied().filter(|&c| table.columns[c].texts.codes() > 1).collect();
+    let searched: Vec<usize> = all.iter().copied().filter(|&c| table.columns[c].texts.codes() > 1).collect();
     let room = SETS.max(CELLS / (table.records as u128).max(1));
     let most = (1..=MOST).rev().find(|&most| sets(searched.len(), most) <= room).unwrap_or(1);
     let mut found = Alone {
@@ -75,6 +74,10 @@ pub fn alone(table: &Columnar, of: Option<&[u32]>) -> Result<Alone> {
         ..Alone::default()
     };
     if all.len() > 1 && people > 0 {
+        found.together = Some(alone_on(table, of, &all));
+    }
+    // Whoever is alone in some columns is alone in all of them: where these single nobody out, no set does.
+    if found.together.is_some_and(|together| found.many(together)) {
         let asked = Search { columns: searched, share: SHARE, most, dependencies: false };
         let progress: &dyn Progress = &Silent;
         let small = match of {
@@ -82,9 +85,7 @@ pub fn alone(table: &Columnar, of: Option<&[u32]>) -> Result<Alone> {
             Some(of) => search_persons(table, of, &asked, progress)?,
         };
         let small = small.combinations.into_iter().filter(|set| set.columns.len() > 1);
-        found.sets =
-            small.map(|set| AloneIn { columns: name(&set.columns), alone: set.unique }).collect();
-        found.together = Some(alone_on(table, of, &all));
+        found.sets = small.map(|set| AloneIn { columns: name(&set.columns), alone: set.unique }).collect();
     }
     Ok(found)
 }
@@ -100,7 +101,12 @@ impl Alone {
     /// Columns of which it is only known how many values occur once: no sets were looked at.
     pub fn of_counts(names: &[String], once: &[u64], records: u64) -> Alone {
         let column = |(name, &alone): (&String, &u64)| AloneIn { columns: vec![name.clone()], alone };
-        Alone { of: records, columns: names.iter().zip(once).map(column).collect(), most: 1, ..Alone::default() }
+        Alone {
+            of: records,
+            columns: names.iter().zip(once).map(column).collect(),
+            most: 1,
+            ..Alone::default()
+        }
     }
 
     /// Whether so many are alone that it singles people out.

@@ -160,8 +160,7 @@ pub fn verify_beside(
                 return Err(Error::job(format!("`{}` needs the population table", promise.name())));
             };
             let nobody = GroupSummary::empty(release.sensitive().len());
-            outside =
-                Some(GroupSummary { population: beyond, ..nobody }).filter(|g| g.population > 0);
+            outside = Some(GroupSummary { population: beyond, ..nobody }).filter(|g| g.population > 0);
         }
         let mut failing = 0;
         let mut worst = None;

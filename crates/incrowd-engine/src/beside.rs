@@ -13,7 +13,7 @@ use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts};
 use crate::cells::NO_TEXT;
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records};
-use crate::survey::{REMEMBERED, shortened};
+use crate::survey::{LONGEST, REMEMBERED, shortened};
 
 /// What to look at beside the rows of a fold.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,13 +70,7 @@ impl Looked {
         });
         let from = from.collect();
         let dictionaries = read.iter().map(|_| Mutex::new(Interner::new())).collect();
-        Looked {
-            names: beside.columns.to_vec(),
-            from,
-            dictionaries,
-            counts_only: beside.counts_only,
-            read,
-        }
+        Looked { names: beside.columns.to_vec(), from, dictionaries, counts_only: beside.counts_only, read }
     }
 
     /// Forgets what was seen.
@@ -116,7 +110,8 @@ impl Looked {
                 all[at].iter_mut().zip(own).for_each(|(sum, n)| *sum = sum.saturating_add(n));
             }
             let once = all.iter().map(|c| c.iter().filter(|n| **n == 1).count() as u64).collect();
-            let column = |(name, codes)| CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: Vec::new() };
+            let column =
+                |(name, codes)| CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: Vec::new() };
             let columns = self.names.into_iter().zip(codes).map(column).collect();
             return Seen { table: Columnar { columns, records: 0 }, once: Some(once), persons: None };
         }
@@ -194,6 +189,17 @@ impl Look<'_> {
 
     #[inline]
     fn ask(&mut self, dictionary: usize, text: &[u8]) -> u32 {
+        // Nearly all cells are short, and most were met before.
+        if text.len() <= LONGEST
+            && let Some(code) = self.caches[dictionary].0.get(text)
+        {
+            return code;
+        }
+        self.ask_others(dictionary, text)
+    }
+
+    #[cold]
+    fn ask_others(&mut self, dictionary: usize, text: &[u8]) -> u32 {
         let text: Cow<'_, [u8]> = shortened(text);
         let (cache, known) = &mut self.caches[dictionary];
         if let Some(code) = cache.get(&text) {

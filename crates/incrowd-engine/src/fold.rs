@@ -92,7 +92,9 @@ impl Weigh<'_> {
         let Some(weight) = weight else {
             let column = spec.weight.as_deref().unwrap_or_default();
             let says = format!(" has no weight of at least 1 in column `{column}`");
-            let help = "every record stands for itself and perhaps for others; leave such records out of the table".to_owned();
+            let help =
+                "every record stands for itself and perhaps for others; leave such records out of the table"
+                    .to_owned();
             return Err(Trouble { record, says, help: Some(help) });
         };
         self.known.insert(text.to_vec(), weight);

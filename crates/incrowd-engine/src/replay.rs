@@ -342,7 +342,8 @@ pub(crate) fn replay(
                 let rows = Loaded::new(&cells, &bytes, block, header, &carried, count);
                 send(renderer.render(&rows)?)?;
                 if let Some(persons) = &mut persons {
-                    let own: Vec<u32> = block.iter().map(|&start| number(&bytes, start + header - 4)).collect();
+                    let own: Vec<u32> =
+                        block.iter().map(|&start| number(&bytes, start + header - 4)).collect();
                     persons.add(&own)?;
                 }
             }

@@ -17,7 +17,7 @@ use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
 /// Longer texts are kept shortened.
-const LONGEST: usize = 96;
+pub(crate) const LONGEST: usize = 96;
 
 /// How much of a longer text is kept before its digest.
 const KEPT: usize = 60;

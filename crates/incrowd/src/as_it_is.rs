@@ -23,7 +23,8 @@ impl CheckedJob {
     pub(crate) fn as_it_is(&self) -> Vec<String> {
         let linkable = |name: &str| self.job.column(name).is_none_or(|column| column.linkable != Some(false));
         let columns = self.output_columns().into_iter();
-        let columns = columns.filter(|(name, content)| !matches!(content, Content::Quasi(_)) && linkable(name));
+        let columns =
+            columns.filter(|(name, content)| !matches!(content, Content::Quasi(_)) && linkable(name));
         columns.map(|(name, _)| name).collect()
     }
 

@@ -61,7 +61,8 @@ impl Case {
     pub(crate) fn as_it_is(&self, columns: &[String]) -> Vec<String> {
         let (quasi, unlinkable) = (self.reading.quasi_names(), self.unlinkable());
         let published = columns.iter().map(|name| name.trim());
-        let published = published.filter(|name| !quasi.contains(name) && !unlinkable.iter().any(|own| own == name));
+        let published =
+            published.filter(|name| !quasi.contains(name) && !unlinkable.iter().any(|own| own == name));
         published.map(str::to_owned).collect()
     }
 

@@ -85,7 +85,6 @@ pub use compare::{
     CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
 pub use from_original::FromOriginal;
-pub use weights::WeightedUtility;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
@@ -109,6 +108,7 @@ pub use report::{Pages, report};
 pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, Utility};
 pub use verify::{Checked, CheckedFile, verify};
+pub use weights::WeightedUtility;
 
 /// Writes a file all at once: it is either not there or complete. What is not for everybody only its owner can read.
 pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {

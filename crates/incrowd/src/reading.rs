@@ -122,12 +122,7 @@ impl Reading {
     /// What is folded of a table that has some of these columns.
     pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
         let drop_missing = self.on_missing == OnMissing::Drop;
-        FoldSpec {
-            columns,
-            missing: self.missing.clone(),
-            drop_missing,
-            ..FoldSpec::default()
-        }
+        FoldSpec { columns, missing: self.missing.clone(), drop_missing, ..FoldSpec::default() }
     }
 
     /// Refuses a release of which nobody says which columns matter.

@@ -73,7 +73,8 @@ impl Checked {
     pub fn holds(&self) -> bool {
         let on_values = self.on_values.as_ref();
         // What counts persons was judged when the release was made; nothing of it is known to be broken.
-        let by_persons = (matches!(self.behind, Behind::Unknown(_)) || self.estimated) && self.digest_matches == Some(true);
+        let by_persons = (matches!(self.behind, Behind::Unknown(_)) || self.estimated)
+            && self.digest_matches == Some(true);
         self.verification.judgements.iter().all(|j| j.holds || by_persons && j.unknown)
             && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
             && self.failures.is_empty()

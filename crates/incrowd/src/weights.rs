@@ -97,15 +97,19 @@ impl CheckedJob {
     pub(crate) fn check_estimates(&self) -> Result<()> {
         if self.estimates() && !self.method.algorithm.weighs() {
             let method = self.method.card.name;
-            return Err(Error::job(format!("`{method}` does not add up weights, and the population is estimated by them"))
-                .help("use `mondrian`, `ascent` or `top-down`, or name a population table as `[population] path`")
-                .at("algorithm"));
+            return Err(Error::job(format!(
+                "`{method}` does not add up weights, and the population is estimated by them"
+            ))
+            .help("use `mondrian`, `ascent` or `top-down`, or name a population table as `[population] path`")
+            .at("algorithm"));
         }
         if self.published_weight().is_some() && !self.method.algorithm.weighs() {
             let method = self.method.card.name;
-            return Err(Error::job(format!("`{method}` does not add up weights, so their means cannot be published"))
-                .help("use `mondrian`, `ascent` or `top-down`")
-                .at("output.publish_weight"));
+            return Err(Error::job(format!(
+                "`{method}` does not add up weights, so their means cannot be published"
+            ))
+            .help("use `mondrian`, `ascent` or `top-down`")
+            .at("output.publish_weight"));
         }
         Ok(())
     }
@@ -144,13 +148,16 @@ pub(crate) fn verify(engine: &dyn Engine, job: &CheckedJob, progress: &dyn Progr
     let quasi = job.schema.quasi().map(|(name, _)| name.to_owned());
     let names: Vec<String> = quasi.chain([name.to_owned()]).collect();
     let back = engine.read_back(0, &names, Beside::default(), progress)?.folded;
-    let wrong = || Error::bug("a published mean weight is not the mean of its group: nothing was put in place");
+    let wrong =
+        || Error::bug("a published mean weight is not the mean of its group: nothing was put in place");
     let represented = back.represented.as_ref().ok_or_else(wrong)?;
     for (sum, records, told) in by_group(&back, represented, names.len() - 1).into_values() {
         let [told] = told.as_slice() else { return Err(wrong()) };
         let (told, mean) = (parse_number(told).map_or(f64::NAN, |n| n.as_f64()), sum as f64 / records as f64);
         let mean = mean / MILLIONTHS as f64;
-        if !((told - mean).abs() <= 1.1e-6 + mean * 1e-12) {
+        // What is no number is near nothing.
+        let near = (told - mean).abs() <= 1.1e-6 + mean * 1e-12;
+        if !near {
             return Err(wrong());
         }
     }
@@ -184,11 +191,18 @@ fn published(case: &Case) -> Option<String> {
 }
 
 /// The original folded over some columns, with what its records stand for in the place of their number.
-fn fold_weights(reading: &Reading, original: &Input, names: Vec<String>, progress: &dyn Progress) -> Result<Folded> {
+fn fold_weights(
+    reading: &Reading,
+    original: &Input,
+    names: Vec<String>,
+    progress: &dyn Progress,
+) -> Result<Folded> {
     let source = open_input(original)?;
     let absent = names.iter().chain(&original.weight).find(|name| !source.columns().contains(name));
     if let Some(absent) = absent {
-        return Err(source.help_column(Error::input(format!("the original table has no column `{absent}`")), absent));
+        return Err(
+            source.help_column(Error::input(format!("the original table has no column `{absent}`")), absent)
+        );
     }
     let spec = FoldSpec { weight: original.weight.clone(), ..reading.fold_spec(names) };
     source.fold(&spec, progress)
@@ -205,7 +219,8 @@ pub(crate) fn weighed(case: &Case, release: &Folded, progress: &dyn Progress) ->
         let specs = case.reading.quasi_specs();
         let (join, covered) = cover(release, &specs, &people, case.reading.missing_label(), progress)?;
         let groups = join.groups.records.iter().zip(&covered.group_records);
-        let groups = groups.map(|(&records, &people)| (records, (people as f64 / MILLIONTHS as f64).max(records as f64)));
+        let groups = groups
+            .map(|(&records, &people)| (records, (people as f64 / MILLIONTHS as f64).max(records as f64)));
         return Ok(Some(Weighed { groups: groups.collect(), owner_only: true }));
     }
     let Some(name) = published(case) else { return Ok(None) };
@@ -256,8 +271,13 @@ pub(crate) fn utility(case: &Case, progress: &dyn Progress) -> Result<Option<Wei
     let original = case.judging.original.as_ref().filter(|original| original.weight.is_some());
     let Some(original) = original.filter(|_| case.publication.name() == "one table") else { return Ok(None) };
     let release_columns = case.shelf().columns("release")?;
-    let sensitive: Vec<String> =
-        case.reading.sensitive_names().into_iter().map(str::to_owned).filter(|c| release_columns.contains(c)).collect();
+    let sensitive: Vec<String> = case
+        .reading
+        .sensitive_names()
+        .into_iter()
+        .map(str::to_owned)
+        .filter(|c| release_columns.contains(c))
+        .collect();
     let quasi: Vec<String> = case.reading.quasi_names().into_iter().map(str::to_owned).collect();
     let (all, first) = (quasi.iter().chain(&sensitive).cloned().collect::<Vec<_>>(), quasi.len());
     let before = fold_weights(&case.reading, original, all, progress)?;
@@ -267,7 +287,9 @@ pub(crate) fn utility(case: &Case, progress: &dyn Progress) -> Result<Option<Wei
     let names: Vec<String> = sensitive.iter().cloned().chain(weight.clone()).collect();
     let after = case.shelf().read("release", &names, progress)?.folded;
     let theirs = |row: usize| {
-        let told = weight.as_ref().map(|_| &after.columns[sensitive.len()].texts[after.row(row)[sensitive.len()] as usize]);
+        let told = weight
+            .as_ref()
+            .map(|_| &after.columns[sensitive.len()].texts[after.row(row)[sensitive.len()] as usize]);
         let mean = told.and_then(|text| parse_number(text)).map_or(1.0, |n| n.as_f64());
         mean * after.weights[row] as f64
     };
@@ -283,8 +305,10 @@ pub(crate) fn utility(case: &Case, progress: &dyn Progress) -> Result<Option<Wei
             (Some(a), Some(b)) => found.means.push((name.clone(), a, b)),
             _ => {
                 let keys: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-                let share = |of: &BTreeMap<String, f64>, key: &str| of.get(key).copied().unwrap_or(0.0) / total(of);
-                let apart: f64 = keys.into_iter().map(|key| (share(&one, key) - share(&other, key)).abs()).sum();
+                let share =
+                    |of: &BTreeMap<String, f64>, key: &str| of.get(key).copied().unwrap_or(0.0) / total(of);
+                let apart: f64 =
+                    keys.into_iter().map(|key| (share(&one, key) - share(&other, key)).abs()).sum();
                 found.shares.push((name.clone(), apart / 2.0));
             }
         }
@@ -305,7 +329,11 @@ impl WeightedUtility {
 
     /// The same in words.
     pub fn to_text(&self) -> Vec<Block> {
-        let how = if self.published { "mean weights are published" } else { "no weights are published, every record counts as one" };
+        let how = if self.published {
+            "mean weights are published"
+        } else {
+            "no weights are published, every record counts as one"
+        };
         let mut said = vec![
             Block::line(""),
             Block::line("with sampling weights, in the original and in the release"),

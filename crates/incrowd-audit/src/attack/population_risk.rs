@@ -55,8 +55,16 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
         finding
     };
     let findings = vec![
-        finding(&|_, people| 1.0 / people, "chance of finding the person by the weights, 1/F", all.by_weights.1),
-        finding(&benedetti_franconi, "chance of finding the person by Benedetti and Franconi", all.expected.1),
+        finding(
+            &|_, people| 1.0 / people,
+            "chance of finding the person by the weights, 1/F",
+            all.by_weights.1,
+        ),
+        finding(
+            &benedetti_franconi,
+            "chance of finding the person by Benedetti and Franconi",
+            all.expected.1,
+        ),
     ];
     Ok(Answer { findings, skipped: Vec::new() })
 }

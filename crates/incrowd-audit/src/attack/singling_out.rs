@@ -78,7 +78,8 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
         finding
     };
     let title = |own: &AloneIn| own.columns.join(" + ");
-    let mut findings: Vec<Finding> = found.columns.iter().map(|own| finding(&own.columns, title(own))).collect();
+    let mut findings: Vec<Finding> =
+        found.columns.iter().map(|own| finding(&own.columns, title(own))).collect();
     findings.extend(found.sets.iter().take(LISTED).map(|own| finding(&own.columns, title(own))));
     let listed = |all: &[String]| found.sets.iter().take(LISTED).any(|own| own.columns.len() == all.len());
     if names.len() > 1 && !listed(&names) {

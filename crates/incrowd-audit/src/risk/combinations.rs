@@ -255,7 +255,8 @@ fn search_by<P: Parting>(
                 let set: Vec<usize> = prefix.iter().copied().chain([last]).collect();
                 let looked_at = if search.dependencies { 2 } else { 1 };
                 let may = size <= looked_at
-                    || reaches(&set, &below, &values, found.needed) && pair_reaches(&set, singles, found.needed);
+                    || reaches(&set, &below, &values, found.needed)
+                        && pair_reaches(&set, singles, found.needed);
                 let grouping = match (singles, size) {
                     (Some(singles), 1) => Some(singles[last].grouping),
                     _ => may.then(|| {
@@ -268,7 +269,8 @@ fn search_by<P: Parting>(
             progress.advance(lasts.len() as u64);
             counted
         };
-        let counted: Vec<_> = candidates.par_iter().map_init(|| Walk::new(unit), count).flatten_iter().collect();
+        let counted: Vec<_> =
+            candidates.par_iter().map_init(|| Walk::new(unit), count).flatten_iter().collect();
         let mut left = Vec::new();
         for (set, grouping) in counted {
             found.counted += u64::from(grouping.is_some());
@@ -279,7 +281,9 @@ fn search_by<P: Parting>(
                 Some(Grouping { groups, .. }) => {
                     match set[..] {
                         [only] => values[only] = groups,
-                        [a, b] if search.dependencies => found.dependencies.extend(dependencies(a, b, &values, groups)),
+                        [a, b] if search.dependencies => {
+                            found.dependencies.extend(dependencies(a, b, &values, groups))
+                        }
                         _ => {}
                     }
                     left.push((set, groups));

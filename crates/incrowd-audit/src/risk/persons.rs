@@ -131,8 +131,13 @@ impl<'p> Parting for ByPerson<'p> {
     fn divide(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> ByPerson<'p> {
         let column = &table.columns[column];
         let first = scratch.prepare(column.texts.codes(), self.ends.len(), self.of.persons);
-        let mut finer =
-            ByPerson { of: self.of, records: Vec::new(), ends: Vec::new(), alone: self.alone.clone(), count: self.count };
+        let mut finer = ByPerson {
+            of: self.of,
+            records: Vec::new(),
+            ends: Vec::new(),
+            alone: self.alone.clone(),
+            count: self.count,
+        };
         let mut met: Vec<u32> = Vec::new();
         for (group, number) in self.groups().zip(first..) {
             scratch.mark(group, &column.codes, self.of, number);

@@ -275,7 +275,9 @@ fn weighted(risk: &WeightedRisk, records: u64) {
         risk.fewest
     );
     let head = ["", "worst", "expected to be found"].map(str::to_owned).to_vec();
-    let row = |name: &str, (worst, sum): (f64, f64)| vec![name.to_owned(), number(worst), format!("{sum:.2} records")];
+    let row = |name: &str, (worst, sum): (f64, f64)| {
+        vec![name.to_owned(), number(worst), format!("{sum:.2} records")]
+    };
     say!(
         "{}",
         table(vec![

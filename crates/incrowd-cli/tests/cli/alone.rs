@@ -36,7 +36,8 @@ fn an_identifier_passed_through_is_refused_until_it_is_said_that_nobody_knows_it
 fn a_quarter_alone_is_a_warning_and_an_amber_banner() {
     let room = Room::new();
     room.write("people.csv", people());
-    let typed = "anonymize people.csv --quasi age -k 5 -o out.csv --report page.html --owner-report owner.html";
+    let typed =
+        "anonymize people.csv --quasi age -k 5 -o out.csv --report page.html --owner-report owner.html";
     let done = room.does(&format!("{typed} --passthrough income --sensitive club")).says(&[
         "of 40 records so many are alone",
         "income 10",
@@ -47,7 +48,7 @@ fn a_quarter_alone_is_a_warning_and_an_amber_banner() {
     let (page, owner) = (room.text("page.html"), room.text("owner.html"));
     assert!(page.contains("verdict amber") && !page.contains("verdict good"));
     assert!(owner.contains("verdict amber") && owner.contains("Who is alone in what is published as it is"));
-    assert!(owner.contains("25.0"), "a quarter");
+    assert!(owner.contains("25 %"), "a quarter");
     room.does(&format!("{typed} --sensitive club"));
     assert!(room.text("page.html").contains("verdict good"));
     assert!(!room.text("owner.html").contains("verdict amber"));
@@ -63,7 +64,8 @@ fn the_attack_has_a_limit_and_an_explanation() {
     room.run("attack out.csv --limit singling-out=0.2").exits(1).prints(&["EXCEEDED"]);
     room.run("attack out.csv --limit singling-out.worst=0.5").exits(1);
     room.does("explain singling-out").prints(&["wp216", "passed through"]);
-    let answer = room.does("anonymize people.csv --quasi age --sensitive income -k 5 -o out.csv --json").json();
+    let answer =
+        room.does("anonymize people.csv --quasi age --sensitive income -k 5 -o out.csv --json").json();
     assert_eq!(answer["private"]["singling_out"]["columns"][0]["alone"], 10);
     assert_eq!(answer["private"]["singling_out"]["singles_out"], true);
 }

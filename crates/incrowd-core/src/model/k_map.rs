@@ -68,7 +68,8 @@ impl BoundModel for Estimated {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let holds = group.records == 0
             || u128::from(group.represented) >= u128::from(self.k) * u128::from(MILLIONTHS);
-        let have = if group.records == 0 { self.k as f64 } else { group.represented as f64 / MILLIONTHS as f64 };
+        let have =
+            if group.records == 0 { self.k as f64 } else { group.represented as f64 / MILLIONTHS as f64 };
         Verdict::at_least("fewest people a group stands for by its weights", have, self.k as f64, holds)
     }
 }

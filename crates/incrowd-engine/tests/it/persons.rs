@@ -156,6 +156,7 @@ fn a_release_in_memory_is_paired_too() {
     let table = Batches::new("in", schema, batches).unwrap();
     let (mut engine, _) = Embedded::in_memory(&table).unwrap();
     stage(&mut engine, Path::new("release.arrow"), true, Order::Shuffled);
-    let back = engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
+    let back =
+        engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
     assert!(one_each(&by_tag(&back.folded, 1)));
 }

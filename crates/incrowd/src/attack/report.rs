@@ -1,7 +1,7 @@
 //! What the attacks found out, as one value with many renderings.
 
-use incrowd_audit::{ALONE_SHARE, Classes};
 use incrowd_audit::attack::{Finding, Quantity, Skipped};
+use incrowd_audit::{ALONE_SHARE, Classes};
 use incrowd_core::Folded;
 use serde_json::{Map, Value as Json, json};
 

@@ -145,6 +145,7 @@ fn every_other_key_means_what_it_says() {
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
             person: None,
+            weight: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
@@ -169,6 +170,7 @@ fn every_other_key_means_what_it_says() {
         spec: ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
         categories: Some(Categories::new(categories).unwrap()),
         publish: Some(Publish::Both),
+        linkable: None,
     };
     let zip = ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
     assert_eq!(job.columns, [("disease".to_owned(), disease), ("zip".to_owned(), zip)]);

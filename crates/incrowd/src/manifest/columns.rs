@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
 use crate::checked::CheckedJob;
-use crate::weights;
 use crate::job::{ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
+use crate::weights;
 
 /// How a release was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

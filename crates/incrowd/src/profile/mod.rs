@@ -274,10 +274,15 @@ fn weights(table: &Columnar, column: usize, locate: &dyn Fn(&str) -> Option<Stri
     let counts = own.counts();
     let bad = (0..by_code.len()).find(|&code| counts[code] > 0 && by_code[code].is_none());
     if let Some(code) = bad {
-        let place = locate(own.texts.get(code as u32)).map(|place| format!(" (first at {place})")).unwrap_or_default();
-        return Err(Error::input(format!("{} records have no weight of at least 1 in column `{}`{place}", counts[code], own.name))
-            .help("every record stands for itself and perhaps for others; leave such records out of the table")
-            .at("input.weight"));
+        let place = locate(own.texts.get(code as u32))
+            .map(|place| format!(" (first at {place})"))
+            .unwrap_or_default();
+        return Err(Error::input(format!(
+            "{} records have no weight of at least 1 in column `{}`{place}",
+            counts[code], own.name
+        ))
+        .help("every record stands for itself and perhaps for others; leave such records out of the table")
+        .at("input.weight"));
     }
     Ok(own.codes.iter().map(|&code| by_code[code as usize].unwrap_or(1.0)).collect())
 }

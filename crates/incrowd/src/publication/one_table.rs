@@ -197,7 +197,8 @@ impl Publication for OneTable {
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
         let columns = case.as_it_is(&case.shelf().columns(RELEASE)?);
         let beside = Beside { columns: &columns, counts_only: false };
-        let Tables { people, seen, .. } = self.read_back(&case.reading, &case.shelf(), true, beside, progress)?;
+        let Tables { people, seen, .. } =
+            self.read_back(&case.reading, &case.shelf(), true, beside, progress)?;
         Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, seen })
     }
 }

@@ -215,7 +215,10 @@ fn attacks_count_persons() {
     let dir = tempfile::tempdir().unwrap();
     visits(dir.path());
     // The key of a record is published, so that the test can tell whose it is.
-    let asked = job(dir.path(), &format!("visit = {{ role = 'passthrough', linkable = false }}\n{K}[algorithm]\nname = 'mondrian'\n"));
+    let asked = job(
+        dir.path(),
+        &format!("visit = {{ role = 'passthrough', linkable = false }}\n{K}[algorithm]\nname = 'mondrian'\n"),
+    );
     anonymize(&asked, &Silent).unwrap();
     let whose: BTreeMap<String, String> = table(&dir.path().join("visits.csv"))
         .into_iter()

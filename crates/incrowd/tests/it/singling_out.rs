@@ -25,7 +25,11 @@ fn visits(dir: &Path, seed: u32, records: u32) -> Vec<BTreeMap<String, String>> 
             format!("d{}", draw(9)),
             format!("t{}", draw(3)),
             format!("c{}", draw(records / 2 + 2)),
-            if draw(6) == 0 { String::new() } else { format!("a long remark, with a comma, no {}", draw(3 * records)) },
+            if draw(6) == 0 {
+                String::new()
+            } else {
+                format!("a long remark, with a comma, no {}", draw(3 * records))
+            },
         ];
         text += &cells.iter().map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",");
         text += "\n";
@@ -57,8 +61,10 @@ fn check(found: &Alone, rows: &[BTreeMap<String, String>], by_person: bool, name
     let people: BTreeSet<&String> = rows.iter().map(|row| &row["who"]).collect();
     let of = if by_person { people.len() } else { rows.len() } as u64;
     assert_eq!((found.of, found.persons), (of, by_person));
-    let told: Vec<(&str, u64)> = found.columns.iter().map(|own| (own.columns[0].as_str(), own.alone)).collect();
-    let expected: Vec<(&str, u64)> = names.iter().map(|name| (*name, alone(rows, by_person, &[name]))).collect();
+    let told: Vec<(&str, u64)> =
+        found.columns.iter().map(|own| (own.columns[0].as_str(), own.alone)).collect();
+    let expected: Vec<(&str, u64)> =
+        names.iter().map(|name| (*name, alone(rows, by_person, &[name]))).collect();
     assert_eq!(told, expected);
     assert_eq!(found.together, (names.len() > 1).then(|| alone(rows, by_person, names)));
     // Every set of two and three that is minimal and shows 5 % alone, and no other.
@@ -74,7 +80,10 @@ fn check(found: &Alone, rows: &[BTreeMap<String, String>], by_person: bool, name
             !many(&(0..names.len()).filter(|c| part & (1 << c) != 0).map(|c| names[c]).collect::<Vec<_>>())
         });
         if (2..=3).contains(&set.len()) && many(&set) && minimal {
-            sets.push((set.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>(), alone(rows, by_person, &set)));
+            sets.push((
+                set.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>(),
+                alone(rows, by_person, &set),
+            ));
         }
     }
     let mut told: Vec<_> = found.sets.iter().map(|own| (own.columns.clone(), own.alone)).collect();
@@ -89,7 +98,8 @@ fn the_numbers_are_those_of_counting_by_hand_in_files_and_in_memory() {
         let dir = tempfile::tempdir().unwrap();
         let rows = visits(dir.path(), seed, 20 + 17 * seed);
         for (input, by_person) in [("", false), ("person = 'who'", true)] {
-            let columns = "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
+            let columns =
+                "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
             let asked = job(dir.path(), input, columns);
             let names = ["disease", "tag", "code", "note"];
             let report = anonymize(&asked, &Silent).unwrap();
@@ -110,8 +120,13 @@ fn the_numbers_are_those_of_counting_by_hand_in_files_and_in_memory() {
 
 /// `own` is in so many records a value of its own, the rest share one.
 fn table(dir: &Path, own: u32, of: u32) {
-    let line = |i: u32| format!("{},p{i},{}\n", 20 + i, if i < own { format!("x{i}") } else { "same".to_owned() });
-    std::fs::write(dir.join("visits.csv"), format!("age,who,note\n{}", (0..of).map(line).collect::<String>())).unwrap();
+    let line =
+        |i: u32| format!("{},p{i},{}\n", 20 + i, if i < own { format!("x{i}") } else { "same".to_owned() });
+    std::fs::write(
+        dir.join("visits.csv"),
+        format!("age,who,note\n{}", (0..of).map(line).collect::<String>()),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -135,7 +150,9 @@ fn more_than_half_alone_in_a_column_passed_through_is_refused() {
     }
     // Said to be known to nobody, or sensitive, it is published.
     let report = anonymize(&passed.unlinkable(["note"]), &Silent).unwrap();
-    assert!(report.alone.is_none() && report.manifest.job.columns.get("note").unwrap().linkable == Some(false));
+    assert!(
+        report.alone.is_none() && report.manifest.job.columns.get("note").unwrap().linkable == Some(false)
+    );
     let report = anonymize(&job(dir.path(), "", "note = 'sensitive'"), &Silent).unwrap();
     assert!(report.warnings.iter().any(|warning| warning.contains("note 11")));
 }
@@ -145,8 +162,11 @@ fn records_of_one_person_do_not_hide_her() {
     let dir = tempfile::tempdir().unwrap();
     // Every patient comes twice with a note of her own: no record is alone, every person is.
     let line = |i: u32| format!("{},p{},n{}\n", 20 + i % 7, i / 2, i / 2);
-    std::fs::write(dir.path().join("visits.csv"), format!("age,who,note\n{}", (0..40).map(line).collect::<String>()))
-        .unwrap();
+    std::fs::write(
+        dir.path().join("visits.csv"),
+        format!("age,who,note\n{}", (0..40).map(line).collect::<String>()),
+    )
+    .unwrap();
     let by_records = anonymize(&job(dir.path(), "", "note = 'passthrough'"), &Silent).unwrap();
     assert_eq!(by_records.alone.unwrap().columns[0].alone, 0);
     let error = anonymize(&job(dir.path(), "person = 'who'", "note = 'passthrough'"), &Silent).unwrap_err();
@@ -158,21 +178,29 @@ fn two_tables_and_withheld_records_are_asked_too() {
     let dir = tempfile::tempdir().unwrap();
     let disease = |i: u32| if i < 3 { format!("rare{i}") } else { format!("d{}", i % 5) };
     let line = |i: u32| format!("p{i},{},{}\n", 20 + i, disease(i));
-    std::fs::write(dir.path().join("visits.csv"), format!("who,age,disease\n{}", (0..43).map(line).collect::<String>()))
-        .unwrap();
+    std::fs::write(
+        dir.path().join("visits.csv"),
+        format!("who,age,disease\n{}", (0..43).map(line).collect::<String>()),
+    )
+    .unwrap();
     let line = |i: u32| format!("p{i},{}\n", 20 + i);
-    std::fs::write(dir.path().join("voters.csv"), format!("who,age\n{}", (30..80).map(line).collect::<String>()))
-        .unwrap();
+    std::fs::write(
+        dir.path().join("voters.csv"),
+        format!("who,age\n{}", (30..80).map(line).collect::<String>()),
+    )
+    .unwrap();
     let base = "[input]\npath = 'visits.csv'\n[output]\npath = 'out.csv'\n[columns]\nage = 'quasi'\ndisease = 'sensitive'\n\
                 who = 'identifier'\n";
     let key = "[suppression]\nname = 'r-suppression'\nl = 3\nseed = 5\n";
     for more in [
-        "[algorithm]\nname = 'anatomy'\nl = 3\n[suppression]\nname = 'r-suppression'\nl = 3\nseed = 5\n".to_owned(),
+        "[algorithm]\nname = 'anatomy'\nl = 3\n[suppression]\nname = 'r-suppression'\nl = 3\nseed = 5\n"
+            .to_owned(),
         "[[models]]\nname = 'k-anonymity'\nk = 3\n[external]\npath = 'voters.csv'\nid = 'who'\n".to_owned(),
         format!("[[models]]\nname = 'k-anonymity'\nk = 3\n[algorithm]\nname = 'mondrian'\n{key}"),
         "[[models]]\nname = 'k-anonymity'\nk = 3\n[algorithm]\nname = 'mondrian'\n".to_owned(),
     ] {
-        let asked = parse("job.toml", &format!("{base}{more}"), dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
+        let asked =
+            parse("job.toml", &format!("{base}{more}"), dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
         let report = anonymize(&asked, &Silent).unwrap_or_else(|e| panic!("{more}: {e}"));
         let found = report.alone.unwrap_or_else(|| panic!("{more}"));
         assert_eq!((found.columns[0].alone, found.columns[0].columns[0].as_str()), (3, "disease"), "{more}");
@@ -181,7 +209,11 @@ fn two_tables_and_withheld_records_are_asked_too() {
         let request = AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
         let attacked = attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent).unwrap();
         assert_eq!(attacked.attacked.len(), 1, "{more}");
-        assert_eq!((attacked.attacked[0].finding.at_risk, attacked.attacked[0].finding.of), (3, found.of), "{more}");
+        assert_eq!(
+            (attacked.attacked[0].finding.at_risk, attacked.attacked[0].finding.of),
+            (3, found.of),
+            "{more}"
+        );
         assert!(attacked.singles_out());
     }
 }
@@ -201,8 +233,11 @@ fn the_attack_counts_as_the_making_did() {
         for attacked in &report.attacked {
             let finding = &attacked.finding;
             let title = finding.column.as_deref().unwrap();
-            let names: Vec<&str> =
-                if title.starts_with("all") { vec!["disease", "tag", "code", "note"] } else { title.split(" + ").collect() };
+            let names: Vec<&str> = if title.starts_with("all") {
+                vec!["disease", "tag", "code", "note"]
+            } else {
+                title.split(" + ").collect()
+            };
             assert_eq!(finding.at_risk, alone(&rows, false, &names), "{title}");
             assert_eq!((finding.of, finding.people, finding.owner_only), (120, "records", false));
         }
@@ -218,9 +253,13 @@ fn the_attack_counts_as_the_making_did() {
     for attacked in &report.attacked {
         let finding = &attacked.finding;
         let title = finding.column.as_deref().unwrap();
-        let names: Vec<&str> = if title.starts_with("all") { vec!["disease", "code"] } else { title.split(" + ").collect() };
+        let names: Vec<&str> =
+            if title.starts_with("all") { vec!["disease", "code"] } else { title.split(" + ").collect() };
         assert_eq!(finding.at_risk, alone(&rows, true, &names), "{title}");
-        assert!(finding.owner_only && finding.people == "persons", "the release does not say whose records they are");
+        assert!(
+            finding.owner_only && finding.people == "persons",
+            "the release does not say whose records they are"
+        );
     }
     let answer = report.to_json();
     assert_eq!(answer["attacks"].as_array().unwrap().len(), 0);

@@ -13,7 +13,8 @@ type Record = BTreeMap<String, String>;
 fn table(path: &Path) -> Vec<Record> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-    let record = |cells: csv::StringRecord| header.iter().cloned().zip(cells.iter().map(str::to_owned)).collect();
+    let record =
+        |cells: csv::StringRecord| header.iter().cloned().zip(cells.iter().map(str::to_owned)).collect();
     reader.records().map(|cells| record(cells.unwrap())).collect()
 }
 
@@ -29,7 +30,8 @@ fn sample(dir: &Path, seed: u32, records: u32) {
     let mut text = String::from("id,age,sex,income,club,pw\n");
     for n in 0..records {
         let weight = f64::from(4 + draw(236)) / 4.0;
-        let (age, sex, club) = (20 + draw(30), ["F", "M"][draw(2) as usize], ["golf", "chess", "none"][draw(3) as usize]);
+        let (age, sex, club) =
+            (20 + draw(30), ["F", "M"][draw(2) as usize], ["golf", "chess", "none"][draw(3) as usize]);
         text += &format!("r{n},{age},{sex},{},{club},{weight}\n", 100 * draw(40));
     }
     std::fs::write(dir.join("sample.csv"), text).unwrap();
@@ -68,8 +70,11 @@ fn k_map_holds_of_the_estimated_population_in_every_group() {
         sample(dir.path(), seed, 90 + 30 * seed);
         for algorithm in ["mondrian", "mondrian'\ncut = 'relaxed", "ascent", "top-down"] {
             for (k, with) in [(90, ""), (200, "[[models]]\nname = 'k-anonymity'\nk = 3\n")] {
-                let rest = format!("{ID}[[models]]\nname = 'k-map'\nk = {k}\n{with}[algorithm]\nname = '{algorithm}'\n");
-                let report = anonymize(&job(dir.path(), "", &rest), &Silent).unwrap_or_else(|e| panic!("{algorithm}: {e}"));
+                let rest = format!(
+                    "{ID}[[models]]\nname = 'k-map'\nk = {k}\n{with}[algorithm]\nname = '{algorithm}'\n"
+                );
+                let report = anonymize(&job(dir.path(), "", &rest), &Silent)
+                    .unwrap_or_else(|e| panic!("{algorithm}: {e}"));
                 let release = table(&dir.path().join("out.csv"));
                 let groups = groups(&release, &weights(dir.path()));
                 let fewest = groups.iter().map(|(_, people, _)| *people).fold(f64::INFINITY, f64::min);
@@ -82,13 +87,21 @@ fn k_map_holds_of_the_estimated_population_in_every_group() {
         }
         // Too much to ask for, and an algorithm that does not add up.
         let rest = format!("{ID}[[models]]\nname = 'k-map'\nk = 100000000\n[algorithm]\nname = 'mondrian'\n");
-        assert_eq!(anonymize(&job(dir.path(), "", &rest), &Silent).unwrap_err().fault(), Fault::Unsatisfiable);
+        assert_eq!(
+            anonymize(&job(dir.path(), "", &rest), &Silent).unwrap_err().fault(),
+            Fault::Unsatisfiable
+        );
         let rest = "[[models]]\nname = 'k-map'\nk = 90\n[algorithm]\nname = 'full-domain'\n";
         let error = anonymize(&job(dir.path(), "", rest), &Silent).unwrap_err();
         assert!(error.to_string().contains("does not add up weights"), "{error}");
         // δ-presence needs to know who is in the population.
         let rest = "[[models]]\nname = 'delta-presence'\ndelta_min = 0.0\ndelta_max = 0.9\n";
-        assert!(anonymize(&job(dir.path(), "", rest), &Silent).unwrap_err().to_string().contains("population table"));
+        assert!(
+            anonymize(&job(dir.path(), "", rest), &Silent)
+                .unwrap_err()
+                .to_string()
+                .contains("population table")
+        );
     }
 }
 
@@ -114,7 +127,8 @@ fn published_means_are_the_means_of_the_groups() {
         let dir = tempfile::tempdir().unwrap();
         sample(dir.path(), seed, 150);
         for algorithm in ["mondrian", "ascent", "top-down"] {
-            let rest = format!("{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = '{algorithm}'\n");
+            let rest =
+                format!("{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = '{algorithm}'\n");
             let asked = job(dir.path(), "publish_weight = 'group-mean'\norder = 'sorted'", &rest);
             let report = anonymize(&asked, &Silent).unwrap();
             let release = table(&dir.path().join("out.csv"));
@@ -143,12 +157,17 @@ fn published_means_are_the_means_of_the_groups() {
 
 fn risks_are_those_of(attacked: &incrowd::AttackReport, groups: &[(u64, f64, Vec<String>)], within: f64) {
     let [plain, expected] = attacked.attacked.as_slice() else { panic!("two findings") };
-    let sum = |risk: &dyn Fn(u64, f64) -> f64| groups.iter().map(|(f, people, _)| risk(*f, *people) * *f as f64).sum::<f64>();
-    let worst = |risk: &dyn Fn(u64, f64) -> f64| groups.iter().map(|(f, people, _)| risk(*f, *people)).fold(0.0, f64::max);
+    let sum = |risk: &dyn Fn(u64, f64) -> f64| {
+        groups.iter().map(|(f, people, _)| risk(*f, *people) * *f as f64).sum::<f64>()
+    };
+    let worst = |risk: &dyn Fn(u64, f64) -> f64| {
+        groups.iter().map(|(f, people, _)| risk(*f, *people)).fold(0.0, f64::max)
+    };
     let records: u64 = groups.iter().map(|(f, ..)| f).sum();
-    for (finding, risk) in
-        [(&plain.finding, &(|_, people| 1.0 / people) as &dyn Fn(u64, f64) -> f64), (&expected.finding, &benedetti_franconi)]
-    {
+    for (finding, risk) in [
+        (&plain.finding, &(|_, people| 1.0 / people) as &dyn Fn(u64, f64) -> f64),
+        (&expected.finding, &benedetti_franconi),
+    ] {
         assert_eq!(finding.of, records);
         assert!((finding.worst / worst(risk) - 1.0).abs() < within, "{} {}", finding.worst, worst(risk));
         assert!((finding.fact("expected_found").unwrap() / sum(risk) - 1.0).abs() < within);
@@ -168,7 +187,9 @@ fn the_owner_attacks_with_the_weights_of_the_original() {
     // Strict cuts leave no record between the cells of others, so what a group's cells cover is the group.
     risks_are_those_of(&attacked, &groups(&table(&dir.path().join("out.csv")), &weights(dir.path())), 1e-9);
     assert!(attacked.attacked.iter().all(|a| a.finding.owner_only), "the weights are not published");
-    assert!(attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent).unwrap().attacked.is_empty());
+    assert!(
+        attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent).unwrap().attacked.is_empty()
+    );
 }
 
 #[test]
@@ -187,7 +208,8 @@ fn means_and_shares_are_measured_with_weights() {
             sum / all.iter().map(&weight).sum::<f64>()
         };
         let share = |all: &[Record], club: &str| {
-            all.iter().filter(|r| r["club"] == club).map(&weight).sum::<f64>() / all.iter().map(&weight).sum::<f64>()
+            all.iter().filter(|r| r["club"] == club).map(&weight).sum::<f64>()
+                / all.iter().map(&weight).sum::<f64>()
         };
         assert_eq!(found.published, !output.is_empty());
         let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-6, "{a} is not {b}");
@@ -196,8 +218,10 @@ fn means_and_shares_are_measured_with_weights() {
         assert_eq!((found.means.len(), found.means[0].0.as_str()), (1, "income"));
         near(found.means[0].1, mean(&original));
         near(found.means[0].2, mean(&release));
-        let apart: f64 =
-            ["golf", "chess", "none"].iter().map(|club| (share(&original, club) - share(&release, club)).abs()).sum();
+        let apart: f64 = ["golf", "chess", "none"]
+            .iter()
+            .map(|club| (share(&original, club) - share(&release, club)).abs())
+            .sum();
         assert!((found.shares[0].1 - apart / 2.0).abs() < 1e-6);
         assert!(found.published || (found.people.1 - 180.0).abs() < 1e-9);
     }
@@ -207,14 +231,18 @@ fn means_and_shares_are_measured_with_weights() {
 fn a_profile_says_what_weights_mean_for_risk() {
     let dir = tempfile::tempdir().unwrap();
     sample(dir.path(), 41, 160);
-    let input = Input { paths: vec![dir.path().join("sample.csv")], weight: Some("pw".into()), ..Input::default() };
-    let asked = ProfileOptions { input, quasi: vec!["age".into(), "sex".into()], ..ProfileOptions::default() };
+    let input =
+        Input { paths: vec![dir.path().join("sample.csv")], weight: Some("pw".into()), ..Input::default() };
+    let asked =
+        ProfileOptions { input, quasi: vec!["age".into(), "sex".into()], ..ProfileOptions::default() };
     let found = profile(&asked, &Silent).unwrap();
     let risk = found.weighted.clone().unwrap();
     let all = groups(&table(&dir.path().join("sample.csv")), &weights(dir.path()));
     let plain: f64 = all.iter().map(|(f, people, _)| *f as f64 / people).sum();
     let expected: f64 = all.iter().map(|(f, people, _)| benedetti_franconi(*f, *people) * *f as f64).sum();
-    assert!((risk.by_weights.1 / plain - 1.0).abs() < 1e-9 && (risk.expected.1 / expected - 1.0).abs() < 1e-9);
+    assert!(
+        (risk.by_weights.1 / plain - 1.0).abs() < 1e-9 && (risk.expected.1 / expected - 1.0).abs() < 1e-9
+    );
     assert_eq!(found.to_json()["private"]["weighted"]["fewest_people"].as_f64(), Some(risk.fewest));
 }
 
@@ -223,7 +251,9 @@ fn bad_weights_and_odd_jobs_are_refused_and_name_the_record() {
     let dir = tempfile::tempdir().unwrap();
     let k = "[[models]]\nname = 'k-anonymity'\nk = 2\n";
     for bad in ["0.5", "", "?", "-3", "many"] {
-        let text = format!("age,sex,income,club,pw\n30,F,1,golf,2\n31,M,2,golf,3\n32,F,3,golf,{bad}\n33,M,4,golf,2\n");
+        let text = format!(
+            "age,sex,income,club,pw\n30,F,1,golf,2\n31,M,2,golf,3\n32,F,3,golf,{bad}\n33,M,4,golf,2\n"
+        );
         std::fs::write(dir.path().join("sample.csv"), text).unwrap();
         let error = anonymize(&job(dir.path(), "", k), &Silent).unwrap_err();
         assert_eq!(error.fault(), Fault::Input, "{bad}: {error}");
@@ -238,7 +268,11 @@ fn bad_weights_and_odd_jobs_are_refused_and_name_the_record() {
     for role in ["quasi", "passthrough", "sensitive"] {
         refused("", &format!("pw = '{role}'\n{k}"), "how many people a record stands for");
     }
-    refused("", &format!("{k}[suppression]\nname = 'r-suppression'\nl = 2\nseed = 1\n"), "weights cannot be used with");
+    refused(
+        "",
+        &format!("{k}[suppression]\nname = 'r-suppression'\nl = 2\nseed = 1\n"),
+        "weights cannot be used with",
+    );
     let mut by_person = job(dir.path(), "", k);
     by_person.input.person = Some("id".into());
     assert!(anonymize(&by_person, &Silent).unwrap_err().to_string().contains("weights cannot be used with"));

@@ -7,7 +7,8 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, PublishWeight, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, PublishWeight, RoleName, Suppressed, Trim,
+    hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -135,7 +136,11 @@ pub const KEYS: &[Key] = &[
         more: "Every record must have a number of at least 1 there. It is not published; `publish_weight` publishes the means of groups. \
                The population is estimated by it: for `k-map` without a population table, for the attack `population-risk`, in \
                `profile` and `measure`. See docs/weights.md.",
-        flags: &[flag("weight", "COLUMN", &[Anonymize, Batches, Compare, Measure, Attack, Report, Profile, Init])],
+        flags: &[flag(
+            "weight",
+            "COLUMN",
+            &[Anonymize, Batches, Compare, Measure, Attack, Report, Profile, Init],
+        )],
         set: Set::Job(|b, e| e.text().map(|name| b.job.input.weight = Some(name.to_owned()))),
         ..key(Section::Input, "weight", Kind::Text)
     },

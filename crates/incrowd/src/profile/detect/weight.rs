@@ -20,7 +20,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     (surely || perhaps).then(|| {
         Finding::sure(
             RoleName::Drop,
-            &format!("{SURVEY}: it tells how many people a record stands for, and hardly two are alike"),
+            format!("{SURVEY}: it tells how many people a record stands for, and hardly two are alike"),
         )
     })?
 }
