@@ -28,6 +28,7 @@ fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
 
 fn spec(sensitive: &str, replay: bool) -> FoldSpec {
     FoldSpec {
+        weight: None,
         columns: vec!["age".to_owned(), sensitive.to_owned()],
         missing: vec![String::new(), "?".to_owned()],
         drop_missing: true,
