@@ -6,6 +6,7 @@ mod print;
 
 mod args;
 mod auto;
+mod beside;
 mod chart;
 mod cost;
 mod join;
@@ -42,6 +43,12 @@ const BENCHES: &[Bench] = &[
     ("loss", "[--data DIR]", |args| loss::run(&args.data())),
     ("profile", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
         profile::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
+    }),
+    ("persons", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
+        beside::persons(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
+    }),
+    ("alone", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
+        beside::alone(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
     }),
     ("lattice", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), &args.data())

@@ -32,6 +32,8 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
             }
         };
         groups[group as usize].records += release.weight(row);
+        let represented = &mut groups[group as usize].represented;
+        *represented = represented.saturating_add(release.represented(row));
         if lists {
             of_row.push((group, row as u32));
         }

@@ -3,6 +3,7 @@
 //! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
 //! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
 
+mod alone;
 pub mod attack;
 mod classes;
 mod cover;
@@ -16,6 +17,7 @@ mod tally;
 pub mod utility;
 mod verify;
 
+pub use alone::{Alone, AloneIn, SHARE as ALONE_SHARE, alone};
 pub use classes::Classes;
 pub use cover::{Covered, Join, On, cover};
 pub use original::Original;

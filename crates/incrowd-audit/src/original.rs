@@ -104,6 +104,7 @@ impl<'a> Original<'a> {
             population: 0,
             region: Some(self.regions[group].clone()),
             persons: None,
+            represented: 0,
         };
         lists.into_iter().enumerate().map(summary).collect()
     }

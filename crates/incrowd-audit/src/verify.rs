@@ -151,12 +151,16 @@ pub fn verify_beside(
         let groups = if about_outliers { &beside } else { &groups };
         let mut outside = None;
         if needs(promise, Need::Population) {
-            let Some(people) = people else {
+            let weighed = promise.model.weighs() && people.is_none();
+            if weighed && !release.is_weighed() {
+                judgements.push(by_weights_unknown(promise));
+                continue;
+            }
+            let Some(beyond) = people.map(|people| people.outside).or(weighed.then_some(0)) else {
                 return Err(Error::job(format!("`{}` needs the population table", promise.name())));
             };
             let nobody = GroupSummary::empty(release.sensitive().len());
-            outside =
-                Some(GroupSummary { population: people.outside, ..nobody }).filter(|g| g.population > 0);
+            outside = Some(GroupSummary { population: beyond, ..nobody }).filter(|g| g.population > 0);
         }
         let mut failing = 0;
         let mut worst = None;
@@ -202,6 +206,22 @@ pub fn verify_beside(
         smallest_group: groups.iter().map(|group| group.records).min().unwrap_or(0),
         persons: PersonsFound::of(release, &groups),
     })
+}
+
+/// What is promised by weights that are not published cannot be judged on the release alone.
+fn by_weights_unknown(promise: &Promise) -> Judgement {
+    Judgement {
+        name: promise.name(),
+        title: promise.title(),
+        params: promise.params.clone(),
+        holds: false,
+        measures: "people by weights, which the release does not have:",
+        have: 0.0,
+        need: 0.0,
+        margin: 0.0,
+        failing: 0,
+        unknown: true,
+    }
 }
 
 const STRANGERS: &str = "records that no record of the original can stand for";

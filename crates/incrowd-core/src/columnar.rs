@@ -20,6 +20,11 @@ impl PackedTexts {
         PackedTexts { text: String::new(), ends: vec![0] }
     }
 
+    /// So many codes, that of the missing value included, of which nobody wants to know the texts.
+    pub fn unnamed(codes: usize) -> PackedTexts {
+        PackedTexts { text: String::new(), ends: vec![0; codes.max(1)] }
+    }
+
     /// Adds a text and answers with its code.
     pub fn push(&mut self, text: &str) -> u32 {
         self.text.push_str(text);

@@ -43,6 +43,8 @@ pub struct Dataset {
     population: Option<Population>,
     /// Whose records they are, if a person has several.
     persons: Option<Arc<Persons>>,
+    /// How many people the records of each row stand for, if that is known.
+    represented: Option<Arc<Vec<u64>>>,
     /// For each row of the fold the row it became; empty if there is no fold to apply a plan to.
     of_fold: Vec<u32>,
 }
@@ -99,6 +101,7 @@ impl Dataset {
     ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
         let mut folded = folded;
         let persons = take_persons(&mut folded);
+        let represented = folded.represented.take();
         let (mut data, places) = Dataset::encode_as_folded(folded, quasi, sensitive, missing, others)?;
         let folded_weights = if persons.is_some() { data.weights.clone() } else { Vec::new() };
         let sizes = data.quasi.iter().map(|quasi| quasi.domain.leaves());
@@ -108,6 +111,9 @@ impl Dataset {
         if let Some(persons) = persons {
             let persons = in_new_rows(&persons, &folded_weights, &data.of_fold, &data.weights);
             data.set_persons(&persons);
+        }
+        if let Some(represented) = represented {
+            data.represented = Some(Arc::new(added_up(&represented, &data.of_fold, data.rows())));
         }
         Ok((data, places))
     }
@@ -194,9 +200,18 @@ impl Dataset {
             }
         }
         let weights = folded.weights;
-        let (population, persons, of_fold) = (None, None, Vec::new());
-        let mut data =
-            Dataset { quasi: lines, sensitive, codes, weights, records, population, persons, of_fold };
+        let (population, persons, of_fold, represented) = (None, None, Vec::new(), None);
+        let mut data = Dataset {
+            quasi: lines,
+            sensitive,
+            codes,
+            weights,
+            records,
+            population,
+            persons,
+            represented,
+            of_fold,
+        };
         data.count_depths();
         Ok((data, places))
     }
@@ -251,8 +266,8 @@ impl Dataset {
         weights: Vec<u64>,
     ) -> Dataset {
         let records = weights.iter().sum();
-        let (population, persons, of_fold) = (None, None, Vec::new());
-        Dataset { quasi, sensitive, codes, weights, records, population, persons, of_fold }
+        let (population, persons, of_fold, represented) = (None, None, Vec::new(), None);
+        Dataset { quasi, sensitive, codes, weights, records, population, persons, represented, of_fold }
     }
 
     fn set_persons(&mut self, persons: &[u32]) {
@@ -270,6 +285,24 @@ impl Dataset {
     #[must_use]
     pub(crate) fn with_persons_of(mut self, data: &Dataset, of_row: &[u32]) -> Dataset {
         self.persons = data.persons.as_ref().map(|own| Arc::new(own.condensed(of_row, self.rows())));
+        self.represented = data.represented.as_ref().map(|own| Arc::new(added_up(own, of_row, self.rows())));
+        self
+    }
+
+    /// How many people the records of a row stand for, in [millionths](crate::represented); 0 if nobody says.
+    pub fn represented(&self, row: usize) -> u64 {
+        self.represented.as_ref().map_or(0, |own| own[row])
+    }
+
+    /// Whether it is known how many people the records stand for.
+    pub fn is_weighed(&self) -> bool {
+        self.represented.is_some()
+    }
+
+    /// The table without saying how many people its records stand for.
+    #[must_use]
+    pub fn unweighed(mut self) -> Dataset {
+        self.represented = None;
         self
     }
 
@@ -298,6 +331,7 @@ impl Dataset {
             records: rows.clone().map(|row| self.weight(row)).sum(),
             sensitive: self.sensitive.iter().enumerate().map(histogram).collect(),
             persons: self.persons.as_ref().map(|persons| persons.histogram(present)),
+            represented: rows.clone().map(|row| self.represented(row)).fold(0, u64::saturating_add),
             ..GroupSummary::default()
         }
     }
@@ -306,7 +340,7 @@ impl Dataset {
     /// each. They have no sensitive values; whoever looks at those must leave these rows out.
     #[must_use]
     pub fn extended(mut self, codes: &[u32], weights: &[u64]) -> Dataset {
-        self.persons = None;
+        (self.persons, self.represented) = (None, None);
         let (width, sensitive) = (self.quasi.len(), self.sensitive.len());
         for (row, &records) in codes.chunks_exact(width.max(1)).zip(weights) {
             self.codes.extend_from_slice(row);
@@ -340,6 +374,7 @@ impl Dataset {
             weights,
             population: self.population.clone(),
             persons: None,
+            represented: None,
             of_fold: Vec::new(),
         }
     }
@@ -358,8 +393,8 @@ impl Dataset {
         };
         let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
         let (quasi, weights, of_fold) = (self.quasi.clone(), self.weights.clone(), self.of_fold.clone());
-        let (records, population, persons) = (self.records, None, None);
-        Ok(Dataset { quasi, sensitive, codes, weights, records, population, persons, of_fold })
+        let (records, population, persons, represented) = (self.records, None, None, None);
+        Ok(Dataset { quasi, sensitive, codes, weights, records, population, persons, represented, of_fold })
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
@@ -375,8 +410,10 @@ impl Dataset {
         // A null is not an empty text: it gets a label no cell can have.
         let mut folded = folded;
         let persons = take_persons(&mut folded);
+        let represented = folded.represented.take();
         let encoded = Dataset::encode_as_folded(folded, &vec![&text; quasi], sensitive, "\u{0}", &[]);
         encoded.map(|(mut data, _)| {
+            data.represented = represented.map(Arc::new);
             if let Some(persons) = persons {
                 data.set_persons(&persons);
             }
@@ -401,6 +438,10 @@ impl Dataset {
     #[must_use]
     pub fn divided(mut self, divided: &[Divided]) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
+        if !divided.is_empty() {
+            // Which of a row's records stand apart is drawn, and so is what they weigh.
+            self.represented = None;
+        }
         for part in divided {
             let start = part.row.index() * width;
             self.codes.extend_from_within(start..start + width);
@@ -416,7 +457,12 @@ impl Dataset {
     pub fn reweighted(&self, weight: impl Fn(usize) -> u64) -> Dataset {
         let weights: Vec<u64> = (0..self.rows()).map(weight).collect();
         let records = weights.iter().sum();
-        Dataset { weights, records, ..self.clone() }
+        let share = |row: usize| {
+            let own = u128::from(self.represented(row)) * u128::from(weights[row]);
+            u64::try_from(own / u128::from(self.weights[row]).max(1)).unwrap_or(u64::MAX)
+        };
+        let represented = self.represented.as_ref().map(|_| Arc::new((0..self.rows()).map(share).collect()));
+        Dataset { weights, records, represented, ..self.clone() }
     }
 
     /// The quasi-identifiers.
@@ -483,6 +529,15 @@ impl Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width + self.quasi.len()..(row + 1) * width]
     }
+}
+
+/// What rows stand for that became others.
+fn added_up(represented: &[u64], of_row: &[u32], rows: usize) -> Vec<u64> {
+    let mut sums = vec![0u64; rows];
+    for (&own, &row) in represented.iter().zip(of_row) {
+        sums[row as usize] = sums[row as usize].saturating_add(own);
+    }
+    sums
 }
 
 /// The person of each record, if somebody has several.

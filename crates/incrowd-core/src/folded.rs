@@ -61,6 +61,8 @@ pub struct Folded {
     pub missing: Vec<u64>,
     /// Whose records they are, if that was asked.
     pub persons: Option<FoldedPersons>,
+    /// How many people the records of each row stand for, in [millionths](crate::represented), if the table has sampling weights.
+    pub represented: Option<Vec<u64>>,
     /// Columns that were glanced at in which some values, not most, occur in several records.
     pub repeating: Vec<String>,
 }

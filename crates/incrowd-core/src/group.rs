@@ -111,6 +111,8 @@ pub struct GroupSummary {
     /// How many records of which holdings the group has ([`Persons`](crate::Persons)); only of a table in which a person may
     /// have several records.
     pub persons: Option<Histogram>,
+    /// How many people the records stand for, in [millionths](crate::represented), if the table has sampling weights.
+    pub represented: u64,
 }
 
 impl GroupSummary {
@@ -131,6 +133,7 @@ impl GroupSummary {
     pub fn add_row(&mut self, data: &Dataset, row: usize) {
         let records = data.weight(row);
         self.add(records, data.sensitive_codes(row));
+        self.represented = self.represented.saturating_add(data.represented(row));
         if let Some(persons) = data.persons().filter(|_| records > 0) {
             let own = persons.of_row(row);
             let mut fresh = Histogram::default();
@@ -143,6 +146,7 @@ impl GroupSummary {
     pub fn merge(&mut self, other: &GroupSummary) {
         self.region = None;
         self.records += other.records;
+        self.represented = self.represented.saturating_add(other.represented);
         for (mine, theirs) in self.sensitive.iter_mut().zip(&other.sensitive) {
             mine.merge(theirs);
         }
@@ -155,6 +159,7 @@ impl GroupSummary {
     pub fn remove(&mut self, part: &GroupSummary) {
         self.region = None;
         self.records -= part.records;
+        self.represented = self.represented.saturating_sub(part.represented);
         for (mine, theirs) in self.sensitive.iter_mut().zip(&part.sensitive) {
             mine.remove(theirs);
         }

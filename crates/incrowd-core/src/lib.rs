@@ -34,6 +34,7 @@ pub mod plan;
 pub mod population;
 pub mod progress;
 pub mod region;
+pub mod represented;
 pub mod schema;
 mod sensitive;
 mod sensitive_values;

@@ -90,6 +90,7 @@ impl<'a> Cells<'a> {
                     texts.null = column.missing.filter(|_| renderer.has_null());
                     texts
                 }
+                Content::OfGroup => Texts::new(output.by_group.iter().map(String::as_str), renderer),
                 Content::Carried => Texts::default(),
             };
             (*content, Arc::new(texts))
@@ -114,6 +115,7 @@ impl<'a> Cells<'a> {
             Content::Sensitive(s) | Content::Category(s) => {
                 self.plan.dataset().sensitive_codes(row as usize)[s]
             }
+            Content::OfGroup => group.0,
             Content::Carried => NO_TEXT,
         }
     }

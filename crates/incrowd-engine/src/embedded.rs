@@ -7,7 +7,8 @@ use incrowd_core::number::{Number, looks_numeric, parse_number};
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
-use crate::fold::{RowIndex, fold, fold_with};
+use crate::beside::Beside;
+use crate::fold::{RowIndex, Told, fold, fold_with};
 use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
@@ -23,12 +24,32 @@ pub struct Embedded {
     last: Option<(FoldSpec, Option<RowIndex>)>,
     /// Whose records the staged tables have, where a person may have several: in the order of the records.
     persons: Vec<Option<PrivateStream>>,
+    /// How many people the rows of the staged tables stand for, and their records: then the stream has rows in place of persons.
+    weighed: Vec<Option<Weighed>>,
+}
+
+/// How many people rows stand for, and how many records they have.
+#[derive(Debug)]
+struct Weighed(Vec<(u64, u64)>);
+
+impl Weighed {
+    fn of(data: &Dataset) -> Option<Weighed> {
+        let own = |row| (data.represented(row), data.weight(row));
+        data.is_weighed().then(|| Weighed((0..data.rows()).map(own).collect()))
+    }
+
+    /// What so many records of a row stand for.
+    fn share(&self, row: u32, records: u64) -> u64 {
+        let (represented, all) = self.0[row as usize];
+        let own = u128::from(represented) * u128::from(records) / u128::from(all.max(1));
+        u64::try_from(own).unwrap_or(u64::MAX)
+    }
 }
 
 impl Embedded {
     /// Takes a table from one place and puts releases in another.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
-        Embedded { source, store: Box::new(store), last: None, persons: Vec::new() }
+        Embedded { source, store: Box::new(store), last: None, persons: Vec::new(), weighed: Vec::new() }
     }
 
     /// A table in files, and releases in files.
@@ -51,6 +72,7 @@ impl Embedded {
         };
         match content {
             Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
+            Content::OfGroup => Ok(DataType::Float64),
             Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
             Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&data.sensitive()[s].values))),
         }
@@ -118,7 +140,8 @@ impl Engine for Embedded {
         progress.step("writing", Some(data.records()));
         let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
         let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
-        let mut persons = data.persons().map(|_| PrivateStream::new(self.store.spill()));
+        let told = data.persons().is_some() || data.is_weighed();
+        let mut persons = told.then(|| PrivateStream::new(self.store.spill()));
         let receipt = if carries {
             let Some((spec, Some(index))) = &self.last else {
                 return Err(Error::bug("columns are carried but were not planned for"));
@@ -156,15 +179,29 @@ impl Engine for Embedded {
         }
         self.persons.resize_with(self.persons.len().max(table + 1), || None);
         self.persons[table] = persons;
+        self.weighed.resize_with(self.weighed.len().max(table + 1), || None);
+        self.weighed[table] = Weighed::of(data);
         Ok(receipt)
     }
 
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
         let source = self.store.open(table)?;
-        let mut read = match self.persons.get(table).and_then(Option::as_ref) {
-            None => source.read_release(columns, progress)?,
-            Some(persons) => source.read_release_of(columns, Some(&persons.read()?), progress)?,
-        };
+        let persons = self.persons.get(table).and_then(Option::as_ref);
+        let persons = persons.map(PrivateStream::read).transpose()?;
+        let weighed = self.weighed.get(table).and_then(Option::as_ref);
+        let share = |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
+        let weights = weighed.map(|_| &share as &dyn Fn(u32, u64) -> u64);
+        let told = Told { numbers: persons.as_deref(), weights };
+        let mut read = source.read_release_of(columns, told, beside, progress)?;
+        if !beside.columns.is_empty() && weighed.is_none() {
+            read.seen.persons = persons;
+        }
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -195,24 +232,31 @@ impl Engine for Embedded {
 }
 
 impl Source {
-    /// Reads a whole published table: its texts folded over the columns asked for, and the digest of its bytes if the source
-    /// computes one.
-    pub fn read_release(&self, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.read_release_of(columns, None, progress)
+    /// Reads a whole published table: its texts folded over the columns asked for, others looked at record by record, and the
+    /// digest of its bytes if the source computes one.
+    pub fn read_release(
+        &self,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        self.read_release_of(columns, Told::default(), beside, progress)
     }
 
-    /// The same with the persons of its records, one after another.
+    /// The same with what somebody knows of its records.
     pub(crate) fn read_release_of(
         &self,
         columns: &[String],
-        persons: Option<&[u32]>,
+        told: Told<'_>,
+        beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let result = fold_with(self, &spec, persons, progress)?;
+        let result = fold_with(self, &spec, told, beside, progress)?;
         let digest = result.digest.unwrap_or_default();
-        Ok(ReadBack { folded: result.folded, digest, columns: self.columns().to_vec() })
+        let (folded, seen) = (result.folded, result.seen);
+        Ok(ReadBack { folded, seen, digest, columns: self.columns().to_vec() })
     }
 
     /// Folds the table, without a way to find its rows again.
@@ -266,7 +310,7 @@ mod tests {
             partition.add(&[Span { lo: code, hi: code }], [RowId(row)]).unwrap();
         }
         let columns_out = vec![("age".to_owned(), Content::Quasi(0))];
-        let output = Output { columns: columns_out, order: Order::Sorted, missing: String::new() };
+        let output = Output { columns: columns_out, order: Order::Sorted, ..Output::default() };
         engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
         if let Some((one, other)) = swap {
             // Records are sorted by age; how often a code occurs says who it is: a has three records, c two, b one.
@@ -280,7 +324,7 @@ mod tests {
             *stream = PrivateStream::new(dir.path());
             stream.add(&swapped).unwrap();
         }
-        let back = engine.read_back(0, &columns, &Silent).unwrap();
+        let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
         let release = Dataset::of_release(back.folded, 1, &[]).unwrap();
         let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
         let model = promise.model.bind(&release).unwrap();

@@ -57,6 +57,7 @@ impl Rows for Bucket<'_> {
         match self.cells.columns[column].0 {
             Content::Quasi(q) => self.cells.plan.cells(group)[q],
             Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
+            Content::OfGroup => group.0,
             Content::Carried => NO_TEXT,
         }
     }
@@ -115,16 +116,18 @@ fn write_all(
     mut told: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
-    let persons = plan.dataset().persons().filter(|_| told.is_some());
+    let (persons, following) = (plan.dataset().persons().filter(|_| told.is_some()), told.is_some());
     let own = |row: usize, nth: u64, out: &mut Vec<u32>| {
         (looks.look)(row, out);
-        if let Some(persons) = persons {
-            out.push(persons.person(persons.of_row(row)[nth as usize]));
+        match persons {
+            Some(persons) => out.push(persons.person(persons.of_row(row)[nth as usize])),
+            None if following => out.push(row as u32),
+            None => {}
         }
     };
     let look: Look<'_> = &own;
     let shown = looks.width;
-    let width = shown + usize::from(persons.is_some());
+    let width = shown + usize::from(following);
     // Long lines are rendered in smaller pieces, and fewer of them at once.
     let length = looks.length.max(1);
     let piece = (PIECE / length).max(1) * shown;
@@ -161,7 +164,7 @@ fn write_all(
                 if let Some(mut rng) = rng {
                     shuffle(&mut looks, width, &mut rng);
                 }
-                let own: Vec<u32> = if persons.is_some() { take_last(&mut looks, shown) } else { Vec::new() };
+                let own: Vec<u32> = if following { take_last(&mut looks, shown) } else { Vec::new() };
                 (looks, own)
             });
             let shuffled: Vec<(Vec<u32>, Vec<u32>)> = shuffled.collect();

@@ -7,9 +7,13 @@
 use std::sync::Mutex;
 
 use arrow_array::Array;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use incrowd_core::represented::read_weight;
 use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 
 use crate::FoldSpec;
+use crate::beside::{Beside, Look, Looked, Seen};
 use crate::cells::NO_TEXT;
 use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
@@ -58,7 +62,45 @@ struct FoldWorker<'a> {
     follow: Option<Follow<'a>>,
     /// Columns that are glanced at: the first one's slot, and what was seen.
     glances: (usize, Vec<Glance>),
+    /// Columns that are looked at record by record.
+    look: Option<Look<'a>>,
+    /// How many people the records stand for, if that is asked.
+    weigh: Option<Weigh<'a>>,
     spec: &'a FoldSpec,
+}
+
+/// How many people records stand for.
+struct Weigh<'a> {
+    slot: usize,
+    /// For each shard what the records of its rows add up to.
+    sums: &'a [Mutex<Vec<u64>>],
+    known: HashMap<Vec<u8>, u64, FixedState>,
+    /// What the records of the batch stand for.
+    batch: Vec<u64>,
+}
+
+impl Weigh<'_> {
+    /// The weight of a record.
+    fn read<R: Records>(&mut self, record: usize, records: &R, spec: &FoldSpec) -> Result<(), Trouble> {
+        let text = records.get(record, self.slot).unwrap_or_default();
+        if let Some(&weight) = self.known.get(text) {
+            self.batch.push(weight);
+            return Ok(());
+        }
+        let missing = spec.missing.iter().any(|marker| marker.as_bytes() == text);
+        let weight = std::str::from_utf8(text).ok().filter(|_| !missing).and_then(read_weight);
+        let Some(weight) = weight else {
+            let column = spec.weight.as_deref().unwrap_or_default();
+            let says = format!(" has no weight of at least 1 in column `{column}`");
+            let help =
+                "every record stands for itself and perhaps for others; leave such records out of the table"
+                    .to_owned();
+            return Err(Trouble { record, says, help: Some(help) });
+        };
+        self.known.insert(text.to_vec(), weight);
+        self.batch.push(weight);
+        Ok(())
+    }
 }
 
 /// Follows single records to their rows.
@@ -101,6 +143,9 @@ impl Worker for FoldWorker<'_> {
                 };
             }
         }
+        if let Some(look) = &mut self.look {
+            look.at(place, records, &self.codes, width);
+        }
         if let Some(follow) = &mut self.follow {
             follow.name(width, records);
         }
@@ -108,6 +153,7 @@ impl Worker for FoldWorker<'_> {
             glance.look(self.glances.0 + at, records, &self.spec.missing);
         }
         self.hashes.clear();
+        self.weigh.iter_mut().for_each(|weigh| weigh.batch.clear());
         let mut kept = 0;
         for record in 0..read {
             let row = &self.codes[record * width..(record + 1) * width];
@@ -122,6 +168,9 @@ impl Worker for FoldWorker<'_> {
                 continue;
             }
             self.hashes.push(hash_row(row));
+            if let Some(weigh) = &mut self.weigh {
+                weigh.read(record, records, self.spec)?;
+            }
             self.codes.copy_within(record * width..(record + 1) * width, kept * width);
             if let Some(follow) = &mut self.follow
                 && follow.person.is_some()
@@ -235,6 +284,21 @@ impl FoldWorker<'_> {
                 continue;
             }
             let mut table = self.shards[shard].lock().expect("no worker panics while it holds a shard");
+            if let Some(weigh) = &self.weigh {
+                let mut sums = weigh.sums[shard].lock().expect("no worker panics while it holds a shard");
+                let follow = &mut self.follow;
+                table.add(rows, &self.codes, &self.hashes, |record, row| {
+                    if let Some(follow) = follow {
+                        follow.rows[record as usize] = packed(shard, row);
+                    }
+                    let row = row as usize;
+                    if sums.len() <= row {
+                        sums.resize(row + 1, 0);
+                    }
+                    sums[row] = sums[row].saturating_add(weigh.batch[record as usize]);
+                });
+                continue;
+            }
             match &mut self.follow {
                 None => table.add(rows, &self.codes, &self.hashes, |_, _| {}),
                 Some(follow) => table.add(rows, &self.codes, &self.hashes, |record, row| {
@@ -250,18 +314,30 @@ pub(crate) struct FoldResult {
     pub(crate) folded: Folded,
     pub(crate) index: Option<RowIndex>,
     pub(crate) digest: Option<String>,
+    pub(crate) seen: Seen,
 }
 
 /// Folds a source.
 pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) -> Result<FoldResult> {
-    fold_with(source, spec, None, progress)
+    fold_with(source, spec, Told::default(), Beside::default(), progress)
 }
 
-/// Folds a source; `persons` are those of its records, one after another, if somebody knows them who did not read them there.
+/// What somebody knows of the records of a source who did not read it there.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told<'a> {
+    /// The persons of its records, one after another, or the rows they were made of.
+    pub(crate) numbers: Option<&'a [u32]>,
+    /// How many people so many records of a row stand for, if the numbers are rows.
+    pub(crate) weights: Option<&'a dyn Fn(u32, u64) -> u64>,
+}
+
+/// Folds a source, with what somebody knows of its records.
+/// Columns `beside` are looked at record by record; then no record may be left out.
 pub(crate) fn fold_with(
     source: &Source,
     spec: &FoldSpec,
-    persons: Option<&[u32]>,
+    told: Told<'_>,
+    beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
     let mut wanted: Vec<usize> =
@@ -271,8 +347,18 @@ pub(crate) fn fold_with(
     if let Some(person) = &spec.person {
         wanted.push(source.position(person)?);
     }
+    let persons = told.numbers;
+    let weighed = wanted.len();
+    if let Some(weight) = &spec.weight {
+        wanted.push(source.position(weight)?);
+    }
+    let sums: Vec<Mutex<Vec<u64>>> = (0..SHARDS).map(|_| Mutex::default()).collect();
     let glanced = wanted.len();
     for name in &spec.glance {
+        wanted.push(source.position(name)?);
+    }
+    let looked = Looked::new(beside, &spec.columns, wanted.len());
+    for name in &looked.read {
         wanted.push(source.position(name)?);
     }
     let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
@@ -298,6 +384,13 @@ pub(crate) fn fold_with(
             unnamed: 0,
         }),
         glances: (glanced, spec.glance.iter().map(|_| Glance::default()).collect()),
+        look: looked.worker(),
+        weigh: spec.weight.as_ref().map(|_| Weigh {
+            slot: weighed,
+            sums: &sums,
+            known: HashMap::default(),
+            batch: Vec::new(),
+        }),
         spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
@@ -305,6 +398,8 @@ pub(crate) fn fold_with(
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
         shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
         *named.lock().expect("no worker is left") = Interner::new();
+        looked.reset();
+        sums.iter().for_each(|s| s.lock().expect("no worker is left").clear());
     })?;
     let mut folded = Folded { missing: vec![0; width], ..Folded::default() };
     for worker in &scan.workers {
@@ -322,9 +417,17 @@ pub(crate) fn fold_with(
         .iter()
         .map(|w| w.follow.iter().flat_map(|f| f.placed.iter().map(|(at, _)| number(*at))).collect())
         .collect();
+    let looks = scan.workers.iter().flat_map(|w| &w.look).flat_map(|look| &look.batches);
+    let mut batch_firsts: Vec<u64> = looks.map(|(at, _)| number(*at)).collect();
+    let (mut batches, mut counts) = (Vec::with_capacity(batch_firsts.len()), Vec::new());
+    let mut batch_firsts = batch_firsts.drain(..);
     let mut glances: Vec<Vec<Glance>> = spec.glance.iter().map(|_| Vec::new()).collect();
     for (worker, firsts) in scan.workers.into_iter().zip(firsts) {
         glances.iter_mut().zip(worker.glances.1).for_each(|(all, own)| all.push(own));
+        if let Some(look) = worker.look {
+            counts.push(look.counts);
+            batches.extend(look.batches.into_iter().filter_map(|(_, own)| Some((batch_firsts.next()?, own))));
+        }
         let Some(follow) = worker.follow else { continue };
         unnamed += follow.unnamed;
         if followed.is_empty() {
@@ -351,6 +454,8 @@ pub(crate) fn fold_with(
     let unlock = "no worker is left";
     let dictionaries: Vec<Interner> =
         dictionaries.into_iter().map(|d| d.into_inner().expect(unlock)).collect();
+    let own: Vec<usize> = dictionaries.iter().map(|dictionary| dictionary.len() as usize + 1).collect();
+    let seen = looked.gather(batches, counts, &own);
     let mut shards: Vec<RowTable> = shards.into_iter().map(|s| s.into_inner().expect(unlock)).collect();
     folded.columns = spec
         .columns
@@ -359,6 +464,7 @@ pub(crate) fn fold_with(
         .map(|(name, dictionary)| FoldedColumn { name: name.clone(), texts: dictionary.texts() })
         .collect();
     let rows: usize = shards.iter().map(|shard| shard.len()).sum();
+    let sizes: Vec<usize> = shards.iter().map(RowTable::len).collect();
     let largest = shards.iter().map(RowTable::len).max().unwrap_or(0);
     folded.codes.reserve_exact(rows * width);
     folded.weights.reserve_exact(rows);
@@ -371,12 +477,25 @@ pub(crate) fn fold_with(
             *shard = RowTable::new(width);
         }
     }
+    if spec.weight.is_some() {
+        let mut represented = Vec::with_capacity(rows);
+        for (own, shard) in sums.into_iter().zip(&sizes) {
+            let mut own = own.into_inner().expect(unlock);
+            own.resize(*shard, 0);
+            represented.append(&mut own);
+        }
+        folded.represented = Some(represented);
+    }
     let named = named.into_inner().expect(unlock);
     if spec.person.is_some() || persons.is_some() {
         if largest > 1 << (u32::BITS - SHARDS.trailing_zeros()) {
             return Err(Error::resources("the table has too many distinct rows to count persons"));
         }
         let by_row = in_rows(&folded.weights, &before, followed);
+        if let Some(weights) = told.weights {
+            folded.represented = Some(weigh_rows(by_row, &folded.weights, weights));
+            return Ok(FoldResult { folded, index: None, digest, seen });
+        }
         folded.persons = Some(if persons.is_some() {
             FoldedPersons::of_codes(by_row, &folded.weights)
         } else {
@@ -386,7 +505,7 @@ pub(crate) fn fold_with(
     let persons = spec.person.as_ref().map(|_| named);
     let missing = spec.missing.clone();
     let index = spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing, persons });
-    Ok(FoldResult { folded, index, digest })
+    Ok(FoldResult { folded, index, digest, seen })
 }
 
 /// What was followed of each record, in the order of the rows.
@@ -404,6 +523,19 @@ fn in_rows(weights: &[u64], before: &[u32], followed: Vec<(u32, u32)>) -> Vec<u3
         *place += 1;
     }
     by_row
+}
+
+/// How many people the records of each row stand for, which were made of other rows: `by_row` lists those, record by record.
+fn weigh_rows(mut by_row: Vec<u32>, weights: &[u64], represented: &dyn Fn(u32, u64) -> u64) -> Vec<u64> {
+    let mut rest = by_row.as_mut_slice();
+    let sum = |&records: &u64| {
+        let (own, after) = std::mem::take(&mut rest).split_at_mut(records as usize);
+        rest = after;
+        own.sort_unstable();
+        let parts = own.chunk_by(|a, b| a == b).map(|same| represented(same[0], same.len() as u64));
+        parts.fold(0, u64::saturating_add)
+    };
+    weights.iter().map(sum).collect()
 }
 
 /// Persons by number, from 0 on: those with a name, of whom there are `named`, then the records that name nobody. Of the latter

@@ -7,6 +7,7 @@
 //!
 //! Memory is bounded by the distinct rows, not by the records.
 
+mod beside;
 mod cells;
 mod copy;
 mod embedded;
@@ -30,6 +31,7 @@ mod store;
 mod survey;
 mod withheld_draw;
 
+pub use beside::{Beside, Seen};
 pub use copy::copy;
 pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
@@ -56,6 +58,9 @@ pub struct FoldSpec {
     /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
     /// is a person of its own.
     pub person: Option<String>,
+    /// The column that says how many people a record stands for, if that is asked. Each record that is not left out must have a
+    /// number of at least 1 there.
+    pub weight: Option<String>,
     /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
     pub glance: Vec<String>,
 }
@@ -86,10 +91,12 @@ pub enum Content {
     Category(usize),
     /// The records themselves.
     Carried,
+    /// What all records of a group have in common: the texts are those of [`Output::by_group`].
+    OfGroup,
 }
 
 /// What to write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The columns with their names, in order.
     pub columns: Vec<(String, Content)>,
@@ -97,6 +104,8 @@ pub struct Output {
     pub order: Order,
     /// The text of a missing sensitive value in formats that have no null.
     pub missing: String,
+    /// A number for each group, as text, where a column asks for it.
+    pub by_group: Vec<String>,
 }
 
 /// What was written. An engine answers with an error instead if the numbers do not add up.
@@ -113,6 +122,8 @@ pub struct Receipt {
 pub struct ReadBack {
     /// The columns asked for: texts only, nothing counts as missing.
     pub folded: Folded,
+    /// What was seen of the columns looked at record by record.
+    pub seen: Seen,
     /// The digest of the table's bytes.
     pub digest: String,
     /// All columns it has.
@@ -148,8 +159,15 @@ pub trait Engine {
     ) -> Result<Receipt>;
 
     /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
-    /// several, so does the answer: whoever staged it kept the persons in the order of the records, where nobody can see them.
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
+    /// several, so does the answer, and if it says how many people records stand for, too: whoever staged it kept the persons in the order of the records, where nobody can see them.
+    /// Columns `beside` are looked at record by record in the same pass.
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack>;
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;

@@ -274,8 +274,9 @@ pub(crate) fn replay(
         }
     }
     // Before what is carried a record has its row, and its person if it is kept whose it is.
-    let header = if persons.is_some() { 8 } else { 4 };
-    if let Some(person) = spec.person.as_ref().filter(|_| persons.is_some()) {
+    let named = persons.is_some() && plan.dataset().persons().is_some();
+    let header = if named { 8 } else { 4 };
+    if let Some(person) = spec.person.as_ref().filter(|_| named) {
         wanted.push(source.position(person)?);
     }
     let unnamed = AtomicU32::new(0);
@@ -341,7 +342,8 @@ pub(crate) fn replay(
                 let rows = Loaded::new(&cells, &bytes, block, header, &carried, count);
                 send(renderer.render(&rows)?)?;
                 if let Some(persons) = &mut persons {
-                    let own: Vec<u32> = block.iter().map(|&start| number(&bytes, start + 4)).collect();
+                    let own: Vec<u32> =
+                        block.iter().map(|&start| number(&bytes, start + header - 4)).collect();
                     persons.add(&own)?;
                 }
             }

@@ -17,13 +17,13 @@ use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
 /// Longer texts are kept shortened.
-const LONGEST: usize = 96;
+pub(crate) const LONGEST: usize = 96;
 
 /// How much of a longer text is kept before its digest.
 const KEPT: usize = 60;
 
 /// A worker remembers no more texts of a column than this. A column with more has hardly two alike.
-const REMEMBERED: usize = 1 << 18;
+pub(crate) const REMEMBERED: usize = 1 << 18;
 
 impl Source {
     /// Reads the columns asked for, all threads at once. The texts in `missing` count as missing, and so does a null.
@@ -74,7 +74,7 @@ impl Worker for SurveyWorker<'_> {
 }
 
 /// The text itself, or the beginning of a long one with its digest.
-fn shortened(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn shortened(text: &[u8]) -> Cow<'_, [u8]> {
     if text.len() <= LONGEST {
         return Cow::Borrowed(text);
     }

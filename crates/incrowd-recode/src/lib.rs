@@ -85,6 +85,11 @@ pub trait Algorithm: Debug + Send + Sync {
         need != Need::Region
     }
 
+    /// Whether its summaries say how many people records stand for, and it does not part the records of a row.
+    fn weighs(&self) -> bool {
+        false
+    }
+
     /// Partitions the table so that every model admits every group. The caller has bound the models to this very
     /// table; `Err` means it cannot be done, or not with these parameters. Rows of at most `suppressible` records may be
     /// left without a group.

@@ -68,6 +68,19 @@ pub struct Attack {
     pub notes: Vec<String>,
 }
 
+/// Who is alone in columns that are published as they are.
+#[derive(Clone, Debug)]
+pub struct AloneIn {
+    /// The column, or the columns together.
+    pub columns: String,
+    /// How many are alone with their value.
+    pub alone: u64,
+    /// Of how many.
+    pub of: u64,
+    /// Who they are.
+    pub people: String,
+}
+
 /// A score of the whole release.
 #[derive(Clone, Debug)]
 pub struct Score {
@@ -202,6 +215,8 @@ pub struct Public {
     pub version: String,
     /// Whether everything holds: all promises, the digest, and no identifier is published.
     pub holds: bool,
+    /// Whether columns that are published as they are single people out.
+    pub singles_out: bool,
     /// What is wrong beside broken promises.
     pub faults: Vec<String>,
     /// Why it is not for publication, if it is stamped so.
@@ -306,6 +321,10 @@ pub struct Owner {
     pub version: String,
     /// Whether everything holds.
     pub holds: bool,
+    /// Whether columns that are published as they are single people out.
+    pub singles_out: bool,
+    /// Who is alone in which of them.
+    pub alone: Vec<AloneIn>,
     /// How many records the original has and how many the release has.
     pub records: (u64, u64),
     /// How many groups of alike quasi-identifiers the original has and how many the release has.

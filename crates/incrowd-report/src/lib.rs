@@ -17,8 +17,8 @@ mod public;
 
 pub use compared::{Compared, Configuration};
 pub use data::{
-    Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise, Public,
-    Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
+    AloneIn, Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise,
+    Public, Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
 };
 
 /// The page that may be published.

@@ -20,6 +20,7 @@ pub(crate) fn render(data: &Owner) -> String {
         private: true,
         sections: vec![
             ("risk", "Risk before and after"),
+            ("alone", "Alone in what is published"),
             ("columns", "Columns before and after"),
             ("lost", "What was lost"),
             ("exposed", "Most exposed"),
@@ -29,6 +30,7 @@ pub(crate) fn render(data: &Owner) -> String {
     };
     let body = html! {
         (section("risk", "Risk before and after", &risks(data)))
+        (section("alone", "Who is alone in what is published as it is", &alone(data)))
         (section("columns", "Columns before and after", &html! {
             p { "What a reader of the release makes of it: the people of a cell are spread evenly over the values the cell admits." }
             (figures::shapes(&data.shapes))
@@ -55,7 +57,36 @@ fn first(data: &Owner) -> Markup {
             div { "Do not publish this page" small { "It tells about the original table: its distributions, its risks, and single groups." } }
         }
         @if !data.holds { div class="verdict bad" { (sign(false)) div { "The release does not keep what it promises" } } }
+        @if data.holds && data.singles_out {
+            div class="verdict amber" {
+                (sign(false))
+                div { "Columns published as they are single people out" small { (crate::public::SINGLED_OUT) } }
+            }
+        }
         (facts(&boxes))
+    }
+}
+
+/// Numbers only: which values these are is told nowhere.
+fn alone(data: &Owner) -> Markup {
+    if data.alone.is_empty() {
+        return html! { p { "Nothing is published as it is that others could know." } };
+    }
+    let row = |own: &crate::data::AloneIn| {
+        let share = if own.of == 0 { 0.0 } else { own.alone as f64 / own.of as f64 };
+        let of = format!("{} {}", thousands(own.of), own.people);
+        vec![own.columns.clone(), thousands(own.alone), of, percent(share)]
+    };
+    let table = Table {
+        caption: "Sensitive columns and those passed through: who has a value, or a combination of values, that nobody else has",
+        head: vec!["columns", "alone", "of", "share"],
+        rows: data.alone.iter().map(row).collect(),
+        texts: 1,
+    };
+    html! {
+        p { "Quasi-identifiers are generalized, other columns are not. Whoever knows such a value of a person who is alone with it \
+             finds the record." }
+        (table.render())
     }
 }
 

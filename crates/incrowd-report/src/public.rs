@@ -42,14 +42,19 @@ pub(crate) fn render(data: &Public) -> String {
     document(&head, &first(data), &body)
 }
 
+/// What it means if columns that are published as they are single people out.
+pub(crate) const SINGLED_OUT: &str = "The promises are about the quasi-identifiers. Whoever knows a person's values of the other \
+    columns finds the record by those; the attack singling-out says in which.";
+
 /// The first screen: the verdict, and the numbers one asks for first.
 fn first(data: &Public) -> Markup {
     let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
     let all = data.promises.len();
+    let kept_all = if data.singles_out { "verdict amber" } else { "verdict good" };
     let (class, verdict) = match (data.holds, all) {
-        (true, 1) => ("verdict good", "The promise holds".to_owned()),
-        (true, 2) => ("verdict good", "Both promises hold".to_owned()),
-        (true, all) => ("verdict good", format!("All {all} promises hold")),
+        (true, 1) => (kept_all, "The promise holds".to_owned()),
+        (true, 2) => (kept_all, "Both promises hold".to_owned()),
+        (true, all) => (kept_all, format!("All {all} promises hold")),
         (false, all) => ("verdict bad", format!("Not as promised: {kept} of {all} promises hold")),
     };
     let average = data.records as f64 / data.groups.max(1) as f64;
@@ -63,9 +68,13 @@ fn first(data: &Public) -> Markup {
     }
     html! {
         div class=(class) {
-            (sign(data.holds))
+            (sign(data.holds && !data.singles_out))
             div {
                 (verdict)
+                @if data.holds && data.singles_out {
+                    ", but columns published as they are single people out"
+                    small { (SINGLED_OUT) }
+                }
                 small { "Judged on the published bytes: records were grouped anew by their cells, and every group was asked." }
             }
         }

@@ -57,6 +57,7 @@ fn public() -> Public {
     Public {
         release: "r.csv".into(),
         holds: true,
+        singles_out: true,
         records: 10,
         groups: 2,
         promises: vec![Promise {

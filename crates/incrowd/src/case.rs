@@ -2,7 +2,7 @@
 
 use incrowd_core::model::Promise;
 use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result};
-use incrowd_engine::recover_beside;
+use incrowd_engine::{Beside, recover_beside};
 
 use crate::checked::{need_sensitive, promises};
 use crate::job::RoleName;
@@ -54,13 +54,33 @@ impl Case {
 
     /// Reads the tables, the sensitive columns only if they are looked at.
     pub(crate) fn read_back(&self, with_sensitive: bool, progress: &dyn Progress) -> Result<Tables> {
-        self.publication.read_back(&self.reading, &self.shelf(), with_sensitive, progress)
+        self.publication.read_back(&self.reading, &self.shelf(), with_sensitive, Beside::default(), progress)
+    }
+
+    /// Those columns of a release that are published as they are, and of which nobody says that others cannot know them.
+    pub(crate) fn as_it_is(&self, columns: &[String]) -> Vec<String> {
+        let (quasi, unlinkable) = (self.reading.quasi_names(), self.unlinkable());
+        let published = columns.iter().map(|name| name.trim());
+        let published =
+            published.filter(|name| !quasi.contains(name) && !unlinkable.iter().any(|own| own == name));
+        published.map(str::to_owned).collect()
+    }
+
+    /// Columns whose values nobody else can know.
+    pub(crate) fn unlinkable(&self) -> Vec<String> {
+        let columns = self.judging.columns.iter().filter(|(_, column)| column.linkable == Some(false));
+        columns.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether the population was estimated by weights.
+    pub(crate) fn estimates(&self) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| manifest.job.population.is_some())
     }
 
     /// What is promised of the release.
     pub(crate) fn promises(&self) -> Result<Vec<Promise>> {
         let sensitive = self.reading.sensitive_names();
-        promises(&self.judging.models, self.judging.population.is_some(), &sensitive)
+        promises(&self.judging.models, self.judging.population.is_some(), self.estimates(), &sensitive)
     }
 
     /// Reads the tables as far as promises look at them.

@@ -15,6 +15,7 @@ use crate::manifest;
 use crate::publication::{self, Publication, TablePlace};
 use crate::reading::{Reading, carries, category_column, sensitive_spec};
 use crate::suppression::{self, Planned};
+use crate::weights;
 
 /// A job that can be made of the table it was checked against.
 #[derive(Debug)]
@@ -39,6 +40,7 @@ pub struct CheckedJob {
 pub(crate) fn promises(
     models: &[ModelJob],
     with_population: bool,
+    with_weights: bool,
     sensitive: &[&str],
 ) -> Result<Vec<Promise>> {
     if models.is_empty() {
@@ -47,9 +49,14 @@ pub(crate) fn promises(
     }
     let promise = |(i, model): (usize, &ModelJob)| {
         let promise = Promise::about(&model.name, model.params.clone(), sensitive).and_then(|promise| {
-            if promise.model.card().needs.contains(&Need::Population) && !with_population {
-                return Err(Error::job(format!("`{}` needs a population table", model.name))
-                    .help("name it as `[population] path`"));
+            let needs = promise.model.card().needs.contains(&Need::Population);
+            let estimated = with_weights && promise.model.weighs();
+            if needs && !with_population && !estimated {
+                let help = match promise.model.weighs() {
+                    true => "name it as `[population] path`, or estimate it by `[input] weight`",
+                    false => "name it as `[population] path`",
+                };
+                return Err(Error::job(format!("`{}` needs a population table", model.name)).help(help));
             }
             Ok(promise)
         });
@@ -128,6 +135,7 @@ impl CheckedJob {
         if let Some(person) = job.input.person.clone() {
             check_person(&mut job, &person, columns)?;
         }
+        weights::check(&mut job, columns)?;
         let mut dropped = Vec::new();
         let mut roles = Vec::with_capacity(columns.len());
         for name in columns {
@@ -150,7 +158,8 @@ impl CheckedJob {
         let schema = Schema::new(roles.clone()).map_err(|e| e.at("columns"))?;
         let sensitive: Vec<&str> = schema.sensitive().map(|(name, _)| name).collect();
         let (job, suppression) = suppression::plan(&job, &sensitive)?;
-        let promises = promises(&job.models, job.population.is_some(), &sensitive)?;
+        let weighed = job.input.weight.is_some();
+        let promises = promises(&job.models, job.population.is_some(), weighed, &sensitive)?;
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
         let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
@@ -178,6 +187,7 @@ impl CheckedJob {
         let checked =
             CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
         publication.check(&checked)?;
+        checked.check_estimates()?;
         if checked.job.output.as_ref().is_some_and(|output| output.csv_safe) {
             let mut names = checked.output_columns().into_iter().map(|(name, _)| name);
             if let Some(name) = names.find(|name| incrowd_engine::is_formula(name.as_bytes())) {
@@ -207,6 +217,7 @@ impl CheckedJob {
             drop_missing: self.job.input.on_missing == OnMissing::Drop,
             replay: carries(&self.schema),
             person: self.job.input.person.clone(),
+            weight: self.job.input.weight.clone(),
             glance: self.glance(),
         }
     }
@@ -241,6 +252,7 @@ impl CheckedJob {
                 _ => columns.push(own(Content::Carried)),
             }
         }
+        columns.extend(weights::column(self));
         columns
     }
 

@@ -51,6 +51,7 @@ pub mod job;
 pub mod manifest;
 pub mod profile;
 
+mod as_it_is;
 mod attack;
 mod batches;
 mod behind;
@@ -72,6 +73,7 @@ mod summary;
 mod suppression;
 mod utility_report;
 mod verify;
+mod weights;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
@@ -84,7 +86,7 @@ pub use compare::{
 };
 pub use from_original::FromOriginal;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Judgement, Verification, eligibility, risk, utility};
+pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
@@ -106,6 +108,7 @@ pub use report::{Pages, report};
 pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, Utility};
 pub use verify::{Checked, CheckedFile, verify};
+pub use weights::WeightedUtility;
 
 /// Writes a file all at once: it is either not there or complete. What is not for everybody only its owner can read.
 pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {

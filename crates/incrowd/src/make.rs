@@ -208,13 +208,14 @@ impl Made {
         columns
             .extend(sensitive.map(|own| FoldedColumn { name: own.name.clone(), texts: texts(&own.values) }));
         let mut release = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
-        let mut codes: Vec<u32> = Vec::new();
+        let (mut codes, mut represented): (Vec<u32>, Vec<u64>) = Default::default();
         for row in 0..data.rows() {
             let Some(group) = partition.group(row) else { continue };
             release
                 .codes
                 .extend(plan.cells(group).iter().chain(data.sensitive_codes(row)).map(|code| code + 1));
             release.weights.push(data.weight(row));
+            represented.push(data.represented(row));
             let own = data.persons().map_or(&[][..], |persons| persons.of_row(row));
             let person = |&holding: &u32| data.persons().map_or(0, |persons| persons.person(holding));
             codes.extend(own.iter().map(person));
@@ -222,6 +223,7 @@ impl Made {
         if data.persons().is_some() {
             release = release.with_persons(codes);
         }
+        release.represented = data.is_weighed().then_some(represented);
         release.read = release.records();
         Ok(release)
     }

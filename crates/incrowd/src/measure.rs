@@ -12,6 +12,7 @@ use crate::judging::Judging;
 use crate::manifest::Metrics;
 use crate::reading::open_input;
 use crate::utility_report::Utility;
+use crate::weights::WeightedUtility;
 
 /// The measures of a release.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Measurement {
     pub tally: Tally,
     /// What the release is still good for, if that was asked.
     pub utility: Option<Utility>,
+    /// What counts and means are worth with sampling weights, for the data owner; if the original has them.
+    pub weighted: Option<WeightedUtility>,
     /// Whether nothing of this may be published, because it tells how many records were withheld.
     pub owner_only: bool,
 }
@@ -39,6 +42,9 @@ impl Measurement {
         if let Some(utility) = &self.utility {
             answer["utility"] = utility.public_json();
             answer["private"] = utility.private_json();
+        }
+        if let Some(weighted) = &self.weighted {
+            answer["private"]["weighted"] = weighted.to_json();
         }
         if self.owner_only {
             let private = answer.as_object_mut().and_then(|all| all.remove("private"));
@@ -128,5 +134,6 @@ pub(crate) fn measured(
         _ => None,
     };
     let audience = Audience::decide(Fact::MeasuredOverTheTable, case.withheld_in_secret());
-    Ok(Measurement { tally, utility, owner_only: !audience.is_everybody() })
+    let weighted = crate::weights::utility(case, progress)?;
+    Ok(Measurement { tally, utility, weighted, owner_only: !audience.is_everybody() })
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use incrowd_audit::Verification;
+use incrowd_audit::{Alone, Verification};
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
@@ -10,6 +10,7 @@ use incrowd_engine::{Embedded, Engine, FileStore, MemoryStore, ReleasedTable};
 use incrowd_recode::{Outcome, Reported};
 use serde_json::{Value as Json, json};
 
+use crate::as_it_is;
 use crate::checked::CheckedJob;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
@@ -52,6 +53,8 @@ pub struct Report {
     pub joined: Option<JoinReport>,
     /// What was withheld before anything else.
     pub suppression: Option<SuppressionReport>,
+    /// Who is alone in what is published as it is, if anything is.
+    pub alone: Option<Alone>,
     pub(crate) publication: &'static dyn Publication,
 }
 
@@ -122,6 +125,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
              count them with `[input] person`"
         )
     }));
+    warnings.extend(verified.alone.iter().flat_map(as_it_is::warnings));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
     Ok(Report {
         manifest,
@@ -138,6 +142,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
         algorithm_report: made.algorithm_report,
         joined: made.joined,
         suppression: verified.suppression,
+        alone: verified.alone,
         publication: job.publication,
     })
 }
@@ -250,6 +255,9 @@ impl Report {
         }
         if let Some(joined) = &self.joined {
             answer["private"]["join"] = joined.to_json();
+        }
+        if let Some(found) = &self.alone {
+            answer["private"]["singling_out"] = as_it_is::to_json(found);
         }
         if let Some(found) = &self.verification.persons {
             answer["private"]["persons"] =

@@ -122,14 +122,7 @@ impl Reading {
     /// What is folded of a table that has some of these columns.
     pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
         let drop_missing = self.on_missing == OnMissing::Drop;
-        FoldSpec {
-            columns,
-            missing: self.missing.clone(),
-            drop_missing,
-            replay: false,
-            person: None,
-            glance: Vec::new(),
-        }
+        FoldSpec { columns, missing: self.missing.clone(), drop_missing, ..FoldSpec::default() }
     }
 
     /// Refuses a release of which nobody says which columns matter.
@@ -318,9 +311,7 @@ pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Re
         columns: vec![column.to_owned()],
         missing: input.missing.clone(),
         drop_missing: true,
-        replay: false,
-        person: None,
-        glance: Vec::new(),
+        ..FoldSpec::default()
     };
     let folded = open_input(input)?.fold(&spec, progress)?;
     let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use incrowd_audit::Verification;
+use incrowd_audit::{Alone, Verification};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, Note};
+use incrowd_engine::{Beside, Engine, Note, Seen};
 
+use crate::as_it_is;
 use crate::checked::{CheckedJob, need_sensitive};
 use crate::make::{Made, Staged};
 use crate::manifest::Manifest;
 use crate::publication::{Asked, ReadFile, References, StagedShelf};
 use crate::reading::Reading;
 use crate::suppression::SuppressionReport;
+use crate::weights;
 
 /// Staged, but nobody has looked at it.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Verified {
     pub(crate) suppression: Option<SuppressionReport>,
     /// Records that are not in the tables.
     pub(crate) absent: u64,
+    /// Who is alone in what is published as it is, if anything is.
+    pub(crate) alone: Option<Alone>,
 }
 
 /// What is staged in an engine. Dropped, it leaves nothing behind.
@@ -79,7 +83,10 @@ impl<'e> Release<'e, Unchecked> {
         let shelf = StagedShelf { engine, contents: staged.iter().map(|table| table.content).collect() };
         let reading = Reading::of_schema(&made.schema, &job.job.input);
         let looked_at = need_sensitive(&job.promises) || made.withholding.is_some();
-        let tables = job.publication.read_back(&reading, &shelf, looked_at, progress)?;
+        let as_it_is = job.as_it_is();
+        let cells = staged.first().map_or(0, |table| table.receipt.published) * as_it_is.len() as u64;
+        let beside = Beside { columns: &as_it_is, counts_only: cells > as_it_is::MOST_CELLS };
+        let mut tables = job.publication.read_back(&reading, &shelf, looked_at, beside, progress)?;
         for (file, table) in tables.files.iter().zip(staged) {
             // A header of text is read without the blanks around its names.
             if !file.columns.iter().map(|c| c.trim()).eq(table.columns.iter().map(|c| c.trim())) {
@@ -92,6 +99,11 @@ impl<'e> Release<'e, Unchecked> {
                 )));
             }
         }
+        weights::verify(engine, job, progress)?;
+        progress.step("looking who is alone", None);
+        let alone = as_it_is::look(&tables, job)?;
+        alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;
+        tables.seen = Seen::default();
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
         let tally = job.publication.tally(&tables, &made.domains, absent)?;
         let files = tables.files.clone();
@@ -106,7 +118,7 @@ impl<'e> Release<'e, Unchecked> {
             return Err(job.publication.broken(job, &promise));
         }
         let (verification, on_values) = (judged.verification, judged.on_values);
-        let state = Verified { verification, on_values, tally, files, suppression, absent };
+        let state = Verified { verification, on_values, tally, files, suppression, absent, alone };
         Ok(Release { under_way: self.under_way, state })
     }
 }

@@ -42,6 +42,8 @@ pub struct Checked {
     pub manifest_unsealed: bool,
     /// Whether the manifest is signed with the key that was given; `None` if none was.
     pub signed: Option<bool>,
+    /// Whether promises are about a population that was estimated by weights, which the release does not have.
+    pub estimated: bool,
     /// Identifiers the job names that are nevertheless columns of the table.
     pub identifiers: Vec<String>,
     /// What was found out beside the table the release was made from, if that was asked.
@@ -71,7 +73,8 @@ impl Checked {
     pub fn holds(&self) -> bool {
         let on_values = self.on_values.as_ref();
         // What counts persons was judged when the release was made; nothing of it is known to be broken.
-        let by_persons = matches!(self.behind, Behind::Unknown(_)) && self.digest_matches == Some(true);
+        let by_persons = (matches!(self.behind, Behind::Unknown(_)) || self.estimated)
+            && self.digest_matches == Some(true);
         self.verification.judgements.iter().all(|j| j.holds || by_persons && j.unknown)
             && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
             && self.failures.is_empty()
@@ -197,6 +200,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         manifest_as_made,
         manifest_unsealed: case.manifest.is_some() && manifest_as_made.is_none(),
         signed,
+        estimated: case.estimates() && judging.population.is_none(),
         identifiers,
         from_original,
     })

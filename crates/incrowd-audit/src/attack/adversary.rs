@@ -10,6 +10,8 @@ use super::finding::Risks;
 use super::group_values::GroupValues;
 use super::journalist::Linked;
 use super::persons::GroupPersons;
+use super::population_risk::Weighed;
+use super::singling_out::AsItIs;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
 use crate::eligibility::Mechanism;
@@ -188,6 +190,10 @@ pub struct Adversary<'a> {
     pub skewed: Option<Skewed>,
     /// Why it is not known whose records the release has, though it was asked.
     pub persons_unknown: Option<String>,
+    /// The columns that are published as they are, record by record.
+    pub as_it_is: Option<AsItIs<'a>>,
+    /// How many people the records of each group stand for, if the table is a sample with weights.
+    pub weighed: Option<Weighed>,
     /// The join with the population, which two attacks need.
     pub(super) linked: OnceCell<Option<Linked>>,
 }
@@ -210,6 +216,8 @@ impl<'a> Adversary<'a> {
             epsilon: BTreeMap::new(),
             skewed: None,
             persons_unknown: None,
+            as_it_is: None,
+            weighed: None,
             linked: OnceCell::new(),
         }
     }

@@ -18,11 +18,13 @@ mod marketer;
 mod outside;
 mod overlap;
 mod persons;
+mod population_risk;
 mod presence;
 mod projections;
 mod prosecutor;
 mod proximity;
 mod similarity;
+mod singling_out;
 mod skewness;
 mod trimming;
 
@@ -31,7 +33,9 @@ pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use group_values::GroupValues;
 pub use persons::GroupPersons;
+pub use population_risk::Weighed;
 pub use projections::Projected;
+pub use singling_out::AsItIs;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
 
@@ -55,6 +59,8 @@ pub const ATTACKS: &[&Card] = &[
     &outside::CARD,
     &eligibility::CARD,
     &persons::CARD,
+    &singling_out::CARD,
+    &population_risk::CARD,
 ];
 
 /// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
@@ -96,6 +102,10 @@ pub enum Need {
     Suppression,
     /// Whose records the release has.
     Persons,
+    /// A column that is published as it is.
+    AsItIs,
+    /// How many people the records stand for.
+    Weights,
 }
 
 impl Need {
@@ -114,6 +124,8 @@ impl Need {
             Need::Joined => &[],
             Need::Suppression => &["suppression"],
             Need::Persons => &["original"],
+            Need::AsItIs => &["sensitive", "passthrough"],
+            Need::Weights => &["original"],
         }
     }
 }

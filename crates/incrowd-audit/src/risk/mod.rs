@@ -7,12 +7,17 @@
 
 mod combinations;
 mod partition;
+mod persons;
 pub mod population;
 mod uniqueness;
+mod weighted;
 
-pub use combinations::{Combination, Dependency, Found, Search, needed, search, sets};
+pub use combinations::{
+    Combination, Dependency, Found, Search, alone_on, needed, search, search_persons, sets,
+};
 pub use partition::Grouping;
 pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
+pub use weighted::{WeightedRisk, benedetti_franconi, weighted_groups, weighted_risk};
 
 #[cfg(test)]
 pub(crate) mod tests {

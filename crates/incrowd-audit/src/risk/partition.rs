@@ -10,6 +10,8 @@
 
 use incrowd_core::Columnar;
 
+use super::combinations::Parting;
+
 /// What grouping by a set of columns gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
@@ -77,18 +79,25 @@ impl Stripped {
         starts.zip(&self.ends).map(|(start, &end)| &self.records[start as usize..end as usize])
     }
 
-    /// Unique records and groups as they are.
-    pub(crate) fn grouping(&self) -> Grouping {
-        Grouping { unique: self.unique, groups: self.unique + self.ends.len() as u64 }
-    }
-
     /// The sizes of the groups of two and more.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
         self.groups().map(|group| group.len() as u64)
     }
+}
 
-    /// What one more column would give, without building the partition.
-    pub(crate) fn grouping_with(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Grouping {
+impl Parting for Stripped {
+    type Scratch = Scratch;
+    type Unit = ();
+
+    fn whole(records: usize, (): ()) -> Stripped {
+        Stripped::whole(records)
+    }
+
+    fn grouping(&self) -> Grouping {
+        Grouping { unique: self.unique, groups: self.unique + self.ends.len() as u64 }
+    }
+
+    fn grouping_with(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Grouping {
         let column = &table.columns[column];
         let first = scratch.prepare(column.texts.codes(), self.ends.len());
         let (mut unique, mut groups) = (self.unique, self.unique);
@@ -109,8 +118,7 @@ impl Stripped {
         Grouping { unique, groups }
     }
 
-    /// The partition with one more column.
-    pub(crate) fn divide(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Stripped {
+    fn divide(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Stripped {
         let column = &table.columns[column];
         if scratch.counts.len() < column.texts.codes() {
             scratch.counts.resize(column.texts.codes(), 0);

@@ -2,6 +2,7 @@
 
 use incrowd_core::{CodedColumn, Columnar, MISSING};
 
+use super::combinations::Parting;
 use super::partition::{Scratch, Stripped};
 
 /// What can be said of a column by counting.

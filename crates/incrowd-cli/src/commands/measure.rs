@@ -28,10 +28,13 @@ pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Fail
     if let Some(utility) = &measured.utility {
         print_blocks(&utility.public_text());
         let private = utility.private_text();
-        if !private.is_empty() {
+        if !private.is_empty() || measured.weighted.is_some() {
             say!("\nfor the data owner only");
             print_blocks(&private);
         }
+    }
+    if let Some(weighted) = &measured.weighted {
+        print_blocks(&weighted.to_text());
     }
     Ok(ExitCode::SUCCESS)
 }

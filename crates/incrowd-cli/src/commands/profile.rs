@@ -4,18 +4,19 @@ use std::process::ExitCode;
 
 use incrowd::job::{Input, Job, JobBuilder, RoleName};
 use incrowd::profile::{Profile, SIZES, Uniqueness};
+use incrowd::risk::WeightedRisk;
 use incrowd::risk::population::{ESTIMATORS, Population, Sampling};
 use incrowd::{Error, OutlierProfile, ProfileOptions};
 
 use crate::args::ProfileArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say, table, thousands};
+use crate::print::{OutputMode, number, say, table, thousands};
 use crate::progress::Bar;
 
 /// How many sets of columns the text shows; JSON has all.
 const SHOWN: usize = 20;
 /// The keys that say how the table is read.
-const READING: [&str; 3] = ["missing", "delimiter", "format"];
+const READING: [&str; 4] = ["missing", "delimiter", "format", "weight"];
 
 pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {
@@ -128,6 +129,9 @@ fn print(profile: &Profile) {
         None => say!(
             "\nno column looks like a quasi-identifier; name them with --quasi to see how unique people are"
         ),
+    }
+    if let Some(risk) = &profile.weighted {
+        weighted(risk, profile.records);
     }
     match &profile.population {
         Some(population) => estimates(population),
@@ -261,6 +265,27 @@ fn unique(profile: &Profile, uniqueness: &Uniqueness) {
             table(rows)
         );
     }
+}
+
+fn weighted(risk: &WeightedRisk, records: u64) {
+    say!(
+        "\nrisk by weights: {} records stand for {:.0} people, those of the smallest group for {:.1}",
+        thousands(records),
+        risk.people,
+        risk.fewest
+    );
+    let head = ["", "worst", "expected to be found"].map(str::to_owned).to_vec();
+    let row = |name: &str, (worst, sum): (f64, f64)| {
+        vec![name.to_owned(), number(worst), format!("{sum:.2} records")]
+    };
+    say!(
+        "{}",
+        table(vec![
+            head,
+            row("1/F, F the sum of weights", risk.by_weights),
+            row("Benedetti and Franconi", risk.expected),
+        ])
+    );
 }
 
 fn estimates(population: &Population) {

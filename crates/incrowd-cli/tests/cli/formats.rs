@@ -80,7 +80,7 @@ fn a_drafted_job_keeps_the_format() {
     for card in FORMATS {
         for extension in card.extensions {
             let room = Room::with_people();
-            let again = "--quasi age,zip --passthrough disease -k 1";
+            let again = "--quasi age,zip --passthrough disease --unlinkable disease -k 1";
             room.does(&format!("anonymize people.csv {again} -o t.{extension}"));
             room.does(&format!("init t.{extension} -k 2 -o job.toml"));
             assert!(room.text("job.toml").contains(&format!("t.release.{extension}\"")), "{extension}");
@@ -95,7 +95,8 @@ fn every_format_reads_back_as_the_same_table() {
     for format in endings() {
         room.does(&format!("anonymize people.csv {FLAGS} -o r.{format}"));
         // Every group is large enough, so nothing is generalized any more.
-        let again = "--quasi age,zip --kind age=text --passthrough disease -k 1 --order sorted";
+        let again =
+            "--quasi age,zip --kind age=text --passthrough disease --unlinkable disease -k 1 --order sorted";
         room.does(&format!("anonymize r.{format} {again} -o again.csv"));
         assert_eq!(room.records("again.csv"), room.records("plain.csv"), "{format}");
     }

@@ -24,7 +24,8 @@ const FLAGS: &str =
 fn flags_alone_make_a_release() {
     let room = Room::with_people();
     let done = room.does(&format!("anonymize people.csv {FLAGS} -o people.release.csv"));
-    assert_eq!(done.stderr, "", "{done}");
+    // One of them is alone with her disease, and that is all there is to say.
+    assert!(done.stderr.lines().count() == 2 && done.stderr.contains("disease 1"), "{done}");
     done.prints(&[
         "release  people.release.csv   8 of 8 records in",
         "k-anonymity(k=2)   holds",
@@ -147,7 +148,7 @@ fn identifiers_and_columns_without_a_role_are_not_published() {
     room.does(asked).says(&[note]);
     assert!(room.text("r.csv").starts_with("age,zip\n"));
     let done = room.does(&format!("{asked} --identifier name --default-role passthrough"));
-    assert_eq!(done.stderr, "", "{done}");
+    assert!(!done.stderr.contains("not published"), "{done}");
     assert!(room.text("r.csv").starts_with("age,zip,disease\n"));
     assert!(!room.text("r.csv").contains("ann"));
 }
@@ -167,7 +168,8 @@ fn quiet_runs_print_the_result_and_nothing_else() {
 #[test]
 fn times_are_talk_and_no_result() {
     let room = Room::with_people();
-    let asked = format!("anonymize people.csv {FLAGS} -o r.csv --json --algorithm mondrian");
+    let asked =
+        format!("anonymize people.csv {FLAGS} --unlinkable disease -o r.csv --json --algorithm mondrian");
     let done = room.does(&format!("{asked} --times"));
     assert_eq!(done.json(), room.json("r.release.json"));
     for step in ["reading", "writing", "verifying"] {

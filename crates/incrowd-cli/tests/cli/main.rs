@@ -2,6 +2,7 @@
 
 mod room;
 
+mod alone;
 mod attack;
 mod bad_jobs;
 mod bad_outputs;

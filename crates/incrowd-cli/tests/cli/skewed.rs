@@ -130,15 +130,19 @@ fn a_repeat_with_columns_passed_through_would_not_be_the_same() {
         .collect();
     room.write("people.csv", lines.join("\n") + "\n");
     let counts = {
-        room.does(&format!("{TYPED} -o out.csv --passthrough note --suppression r-suppression:l=3"));
+        room.does(&format!(
+            "{TYPED} -o out.csv --passthrough note --unlinkable note --suppression r-suppression:l=3"
+        ));
         room.records("out.csv").len() as u64
     };
     let notes: std::collections::BTreeSet<String> =
         room.records("out.csv").iter().map(|r| r.rsplit(',').next().unwrap().to_owned()).collect();
     assert_eq!(notes.len() as u64, counts, "every record at most once");
-    room.run(&format!("{TYPED} -o b.csv --passthrough note --suppression r-suppression:l=3"))
-        .exits(1)
-        .says(&["passes columns through", "--again"]);
+    room.run(&format!(
+        "{TYPED} -o b.csv --passthrough note --unlinkable note --suppression r-suppression:l=3"
+    ))
+    .exits(1)
+    .says(&["passes columns through", "--again"]);
 }
 
 #[test]

@@ -186,6 +186,8 @@ pages! {
     publishing "docs/publishing.md"
     report "docs/report.md"
     persons "docs/persons.md"
+    singling_out "docs/singling-out.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"
+    weights "docs/weights.md"
 }

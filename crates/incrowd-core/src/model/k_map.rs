@@ -3,6 +3,8 @@
 //! Paper: `sweeney2001`, the definition of k-map protection. The cells of every released record cover at least k people of
 //! a population, of which the table is a sample.
 //!
+//! Without a population table but with sampling weights, the people of a group are estimated as the sum of its weights.
+//!
 //! Where we differ: people are counted by reading the published cells, so a value that only the population has counts
 //! where a cell covers it.
 
@@ -11,6 +13,7 @@ use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::group::GroupSummary;
+use crate::represented::MILLIONTHS;
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -21,7 +24,7 @@ pub(super) const CARD: Card = Card {
     limits: "It protects only against an adversary who does not know who is in the sample: to one who does, a record alone \
              in its group is found, so combine it with k-anonymity where that is possible. It is as good as the population \
              table: a table that lacks people promises too little, one that lists people the sample cannot contain promises \
-             too much. It says nothing about sensitive values.",
+             too much. Estimated by weights, it holds on average and not for every group. It says nothing about sensitive values.",
     params: &[Param {
         name: "k",
         kind: ParamKind::Count(1),
@@ -43,8 +46,31 @@ impl Model for KMap {
         &CARD
     }
 
-    fn bind(&self, _: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(*self))
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        match data.is_weighed() && data.population().is_none() {
+            true => Ok(Box::new(Estimated { k: self.k })),
+            false => Ok(Box::new(*self)),
+        }
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+}
+
+/// The same where the population is estimated: the people of a group are the sum of the weights of its records.
+#[derive(Clone, Copy, Debug)]
+struct Estimated {
+    k: u64,
+}
+
+impl BoundModel for Estimated {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let holds = group.records == 0
+            || u128::from(group.represented) >= u128::from(self.k) * u128::from(MILLIONTHS);
+        let have =
+            if group.records == 0 { self.k as f64 } else { group.represented as f64 / MILLIONTHS as f64 };
+        Verdict::at_least("fewest people a group stands for by its weights", have, self.k as f64, holds)
     }
 }
 

@@ -130,6 +130,12 @@ pub trait Model: Debug + Send + Sync {
     /// the model has no meaning for this table, for example because it is about a column the table lacks.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
 
+    /// Whether it can be judged by how many people records stand for, where the table has sampling weights and there is no
+    /// population table.
+    fn weighs(&self) -> bool {
+        false
+    }
+
     /// What the model calls an outlier, if it knows the word.
     fn outlier_settings(&self) -> Option<&Settings> {
         None

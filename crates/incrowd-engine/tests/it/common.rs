@@ -114,6 +114,7 @@ pub(crate) fn write(dir: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 
 pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> FoldSpec {
     FoldSpec {
+        weight: None,
         columns: columns.iter().map(|c| (*c).to_owned()).collect(),
         missing: missing.iter().map(|m| (*m).to_owned()).collect(),
         drop_missing,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use incrowd_core::{Folded, Silent};
 use incrowd_engine::{
-    Batches, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
+    Batches, Beside, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
 };
 
 use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};
@@ -189,7 +189,7 @@ fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
                 .into_iter()
                 .map(str::to_owned)
                 .collect();
-            let back = engine.read_back(0, &columns, &Silent).unwrap();
+            let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
             assert!(harness.visible().is_none(), "{}: seen before it is published", harness.name());
             engine.publish(b"{ \"manifest\": 1 }").unwrap();
             let (tables, manifest) = harness.visible().expect("it is published");

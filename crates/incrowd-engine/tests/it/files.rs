@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::common::{Cell, Style, dice, difference, fold, gzip, slow, spec, text, write, zstandard};
 use incrowd_core::Silent;
-use incrowd_engine::{Embedded, Engine, Options, Source};
+use incrowd_engine::{Beside, Embedded, Engine, Options, Source};
 
 /// About six MiB whose quoted texts hold line breaks, delimiters and marks, so that every cut of two MiB at a line end falls
 /// inside quotes or could.
@@ -110,7 +110,7 @@ fn the_digest_is_that_of_the_bytes_of_the_file() {
         let path = write(dir.path(), name, &bytes);
         let columns = ["m".to_owned()];
         let source = Source::open(&[path], &Options { digest: true, ..Options::default() }).unwrap();
-        let back = source.read_release(&columns, &Silent).unwrap();
+        let back = source.read_release(&columns, Beside::default(), &Silent).unwrap();
         assert_eq!(back.digest, format!("blake3:{}", blake3::hash(&bytes).to_hex()), "{name}");
         assert_eq!(back.columns, names);
     }

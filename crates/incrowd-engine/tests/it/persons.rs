@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd_core::{Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span};
-use incrowd_engine::{Batches, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
+use incrowd_engine::{Batches, Beside, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
 
 use crate::common::{Cell, Style, batches, dice, parquet, text, write};
 
@@ -28,6 +28,7 @@ fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
 
 fn spec(sensitive: &str, replay: bool) -> FoldSpec {
     FoldSpec {
+        weight: None,
         columns: vec!["age".to_owned(), sensitive.to_owned()],
         missing: vec![String::new(), "?".to_owned()],
         drop_missing: true,
@@ -124,7 +125,7 @@ fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     } else {
         columns.push(("tag".to_owned(), Content::Sensitive(0)));
     }
-    let output = Output { columns, order, missing: "?".to_owned() };
+    let output = Output { columns, order, missing: "?".to_owned(), ..Output::default() };
     let receipt = engine.stage(0, &plan, &output, &Silent).unwrap();
     assert!(receipt.suppressed > 0);
 }
@@ -140,7 +141,7 @@ fn reading_back_pairs_every_record_with_its_person() {
                 let mut engine = Embedded::open(std::slice::from_ref(&input), &Options::default()).unwrap();
                 stage(&mut engine, &dir.path().join(target), carry, order);
                 let columns = ["age".to_owned(), "tag".to_owned()];
-                let back = engine.read_back(0, &columns, &Silent).unwrap();
+                let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
                 assert!(one_each(&by_tag(&back.folded, 1)), "{target} carry {carry} {order:?}");
                 engine.discard();
             }
@@ -156,6 +157,7 @@ fn a_release_in_memory_is_paired_too() {
     let table = Batches::new("in", schema, batches).unwrap();
     let (mut engine, _) = Embedded::in_memory(&table).unwrap();
     stage(&mut engine, Path::new("release.arrow"), true, Order::Shuffled);
-    let back = engine.read_back(0, &["age".to_owned(), "tag".to_owned()], &Silent).unwrap();
+    let back =
+        engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
     assert!(one_each(&by_tag(&back.folded, 1)));
 }

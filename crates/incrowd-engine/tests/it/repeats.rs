@@ -34,6 +34,7 @@ fn people_with_several_records_are_counted() {
     let names = ["first".to_owned(), "last".to_owned()];
     for (which, drop_missing) in [(0, false), (1, true)] {
         let spec = FoldSpec {
+            weight: None,
             columns: vec!["age".to_owned(), "disease".to_owned()],
             missing: vec![String::new(), "?".to_owned()],
             drop_missing,

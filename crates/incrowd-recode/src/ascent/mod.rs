@@ -109,6 +109,10 @@ impl Ascent {
 
 impl Algorithm for Ascent {
     /// Groups on different levels may be published with the same cells.
+    fn weighs(&self) -> bool {
+        true
+    }
+
     fn needs_merging(&self) -> bool {
         true
     }

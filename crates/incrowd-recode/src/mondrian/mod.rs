@@ -180,6 +180,10 @@ impl Algorithm for Mondrian {
 
     /// Every part is judged when it is made. Strict cuts and children part values, so no two parts have the same cells; rows
     /// of equal value that a relaxed cut parts may.
+    fn weighs(&self) -> bool {
+        true
+    }
+
     fn needs_merging(&self) -> bool {
         self.cut == Cut::Relaxed
     }

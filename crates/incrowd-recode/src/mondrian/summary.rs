@@ -14,6 +14,10 @@ impl Splitter<'_> {
     pub(super) fn summary<U: Unit>(&self, rows: &[&[U]]) -> GroupSummary {
         let mut summary = self.no_records();
         summary.records = rows.iter().map(|row| u64::from(self.layout.weight(row))).sum();
+        if self.data.is_weighed() {
+            let own = rows.iter().map(|row| self.data.represented(self.layout.id(row) as usize));
+            summary.represented = own.fold(0, u64::saturating_add);
+        }
         for &column in &self.watched {
             let codes = rows
                 .iter()

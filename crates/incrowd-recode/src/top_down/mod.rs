@@ -141,6 +141,10 @@ fn covered(data: &Dataset, population: &Population, points: &Points, group: &Liv
 
 impl Algorithm for TopDown {
     /// Two groups may have the same cells.
+    fn weighs(&self) -> bool {
+        true
+    }
+
     fn needs_merging(&self) -> bool {
         true
     }

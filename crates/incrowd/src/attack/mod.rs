@@ -9,16 +9,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incrowd_audit::attack::{
-    self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
+    self, ATTACKS, Adversary, AsItIs, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
 };
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
+use incrowd_engine::Seen;
 
+use crate::as_it_is::expanded;
 use crate::behind::Behind;
 use crate::case::Case;
 use crate::job::ModelJob;
 use crate::judging::Judging;
+use crate::publication::Views;
 use tables::Reading;
 
 pub use private::Exposed;
@@ -103,6 +106,7 @@ pub(crate) fn attack_case(
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
 
+    let seen = published_as_it_is(case, &views);
     let missing = &case.reading.missing;
     let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
     on_people.persons_unknown = persons_unknown;
@@ -111,6 +115,18 @@ pub(crate) fn attack_case(
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
     on_people.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
+    // A person's records differ in what is passed through, and which of them is which is not known afterwards.
+    let by_records = views.people.persons.as_ref().is_some_and(|p| p.repeated) && seen.persons.is_none();
+    on_people.as_it_is = Some(AsItIs {
+        table: &seen.table,
+        persons: seen.persons.as_deref(),
+        unlinkable: case.unlinkable(),
+        note: (by_records || on_people.persons_unknown.is_some())
+            .then(|| "records are counted: whose they are is not known of what is passed through".to_owned()),
+    });
+    if chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Weights)) {
+        on_people.weighed = crate::weights::weighed(case, &views.people, progress)?;
+    }
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
     let mut on_values = on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
@@ -136,6 +152,22 @@ pub(crate) fn attack_case(
     let (groups, quasi) = (on_people.release.groups.clone(), views.quasi.len());
     drop((on_people, on_values));
     Ok(AttackReport { attacked, skipped, release: views.people, groups, quasi })
+}
+
+/// What is published as it is, record by record: by person where that is known.
+fn published_as_it_is(case: &Case, views: &Views) -> Seen {
+    let unlinkable = case.unlinkable();
+    let wanted = |name: &str| !unlinkable.iter().any(|own| own == name);
+    if let Some((values, _)) = &views.values {
+        return expanded(values, 1, &wanted);
+    }
+    let known = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
+    let own = views.seen.table.columns.iter().map(|column| &column.name);
+    let by_person = views.people.persons.as_ref().is_some_and(|persons| persons.repeated);
+    if by_person && own.into_iter().all(known) {
+        return expanded(&views.people, views.quasi.len(), &wanted);
+    }
+    views.seen.clone()
 }
 
 /// A limit on an attack that was not run would hold without having been looked at.

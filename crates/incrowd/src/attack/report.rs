@@ -1,7 +1,7 @@
 //! What the attacks found out, as one value with many renderings.
 
-use incrowd_audit::Classes;
 use incrowd_audit::attack::{Finding, Quantity, Skipped};
+use incrowd_audit::{ALONE_SHARE, Classes};
 use incrowd_core::Folded;
 use serde_json::{Map, Value as Json, json};
 
@@ -68,6 +68,16 @@ impl AttackReport {
     /// The findings that may be published, or those that are for the data owner only.
     pub fn of(&self, owner_only: bool) -> impl Iterator<Item = &Attacked> {
         self.attacked.iter().filter(move |attacked| attacked.finding.owner_only == owner_only)
+    }
+
+    /// Whether what is published as it is singles people out: some column, or set of columns, shows at least 5 % of the people alone.
+    pub fn singles_out(&self) -> bool {
+        let about = |a: &&Attacked| a.finding.attack == "singling-out";
+        let alone = |a: &Attacked| a.finding.bands.last().map_or(0, |band| band.people);
+        let many = |a: &Attacked| {
+            alone(a) > 0 && alone(a) as f64 >= ALONE_SHARE * a.finding.of as f64 * (1.0 - 1e-12)
+        };
+        self.attacked.iter().filter(about).any(many)
     }
 
     /// Whether no stated limit is exceeded.

@@ -78,7 +78,12 @@ pub fn compare(
     let records = checked.encode(folded.clone(), &locate)?.records();
     let reading = checked.reading();
     let needs = |plan: &sweep::Plan| {
-        let all = promises(&plan.job.models, job.population.is_some(), &reading.sensitive_names());
+        let all = promises(
+            &plan.job.models,
+            job.population.is_some(),
+            job.input.weight.is_some(),
+            &reading.sensitive_names(),
+        );
         all.is_ok_and(|all| need_population(&all))
     };
     let people = match (&job.population, plans.iter().any(needs)) {

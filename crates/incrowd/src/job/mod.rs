@@ -92,6 +92,13 @@ impl Job {
         self
     }
 
+    /// The job that says of these columns, which are published as they are, that nobody else can know their values.
+    #[must_use]
+    pub fn unlinkable<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Job {
+        columns.into_iter().for_each(|column| self.column_mut(column).linkable = Some(false));
+        self
+    }
+
     /// The job with a hierarchy for a column.
     #[must_use]
     pub fn hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Job {
@@ -237,6 +244,8 @@ pub struct Input {
     pub format: Option<String>,
     /// The column that says whose record it is. Then every promise counts persons.
     pub person: Option<String>,
+    /// The column that says how many people of the population a record stands for. It is not published.
+    pub weight: Option<String>,
 }
 
 impl Input {
@@ -268,6 +277,7 @@ impl Default for Input {
             delimiter: None,
             format: None,
             person: None,
+            weight: None,
         }
     }
 }
@@ -320,6 +330,24 @@ pub struct Output {
     pub csv_safe: bool,
     /// The key the manifest is signed with, if it shall be; made if it is not there.
     pub sign: Option<PathBuf>,
+    /// What is published of sampling weights.
+    pub publish_weight: PublishWeight,
+}
+
+/// What is published of sampling weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PublishWeight {
+    /// Nothing.
+    #[default]
+    No,
+    /// The mean of each group, in a column with the name of the weight.
+    GroupMean,
+}
+
+impl PublishWeight {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, PublishWeight); 2] =
+        [("no", PublishWeight::No), ("group-mean", PublishWeight::GroupMean)];
 }
 
 /// An entry of `[columns]`.
@@ -334,6 +362,8 @@ pub struct ColumnJob {
     pub categories: Option<Categories>,
     /// What is published of a sensitive column, if not what its models suggest.
     pub publish: Option<Publish>,
+    /// `Some(false)` if nobody else can know the values of a column that is published as it is.
+    pub linkable: Option<bool>,
 }
 
 /// The roles by name; [`incrowd_core::Role`] is what they become.

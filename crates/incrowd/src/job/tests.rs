@@ -145,6 +145,7 @@ fn every_other_key_means_what_it_says() {
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
             person: None,
+            weight: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
@@ -169,6 +170,7 @@ fn every_other_key_means_what_it_says() {
         spec: ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
         categories: Some(Categories::new(categories).unwrap()),
         publish: Some(Publish::Both),
+        linkable: None,
     };
     let zip = ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
     assert_eq!(job.columns, [("disease".to_owned(), disease), ("zip".to_owned(), zip)]);
@@ -313,6 +315,8 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
     ("[input] person", "input.person = \"patient\"", &[("person", "patient")]),
+    ("[input] weight", "input.weight = \"pw\"", &[("weight", "pw")]),
+    ("[output] publish_weight", "output.publish_weight = \"group-mean\"", &[("publish-weight", "group-mean")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
@@ -325,6 +329,7 @@ const SAME: &[Same] = &[
     ("[columns] role", "columns.name = \"identifier\"", &[("identifier", "name")]),
     ("[columns] role", "columns.age.role = \"passthrough\"", &[("passthrough", "age")]),
     ("[columns] role", "columns.age.role = \"drop\"", &[("drop", "age")]),
+    ("[columns] linkable", "columns.age = { role = \"passthrough\", linkable = false }", &[("passthrough", "age"), ("unlinkable", "age")]),
     ("[columns] kind", "columns.age.kind = \"numeric\"", &[("kind", "age=numeric")]),
     ("[columns] hierarchy", "columns.age.hierarchy = { mask = {} }", &[("hierarchy", "age=mask")]),
     ("[columns] hierarchy", "columns.age.hierarchy = { mask = { from = \"left\" } }", &[("hierarchy", "age=mask:left")]),
@@ -346,7 +351,7 @@ const SAME: &[Same] = &[
     ("[columns] labels", "columns.age.labels = \"star\"", &[("labels", "age=star")]),
     ("[columns] domain", "columns.age.domain = [-5, 120.5]", &[("domain", "age=-5:120.5")]),
     ("[columns] domain", "columns.age.domain = [0, 120]", &[("domain", "age=[0, 120]")]),
-    ("[columns] weight", "columns.age.weight = 2.5", &[("weight", "age=2.5")]),
+    ("[columns] weight", "columns.age.weight = 2.5", &[("column-weight", "age=2.5")]),
     ("[columns] categories", "columns.disease.categories = { \"Top Secret\" = [\"HIV\", \"Cancer\"], Any = [\"Flu\"] }", &[("category", "disease:Top Secret=HIV, Cancer"), ("category", "disease:Any=Flu")]),
     ("[columns] publish", "columns.disease.publish = \"both\"", &[("publish", "disease=both")]),
     ("[[models]] name", "models = [{ name = \"k-anonymity\", k = 7 }]", &[("k", "7")]),
@@ -448,6 +453,7 @@ fn defaults_are_what_they_are_said_to_be() {
             "compare.dir" => assert_eq!(key.default, ["comparison"]),
             // A weight of 1 is not the same as none, but counts as much.
             "columns.weight" => assert_eq!(key.default, ["1"]),
+            "output.publish_weight" => assert_eq!(key.default, ["no"]),
             "output.order" => assert_eq!(job("output.path = 'x'").output.unwrap().order, Order::Shuffled),
             _ => {
                 let words = key.default.join(",");

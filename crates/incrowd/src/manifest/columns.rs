@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Ordered, RegularIntervals};
 use crate::checked::CheckedJob;
 use crate::job::{ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
+use crate::weights;
 
 /// How a release was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct JobEntry {
     /// How people of an external table were grouped with those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
+    /// How the population is known that promises are about, if not by a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<String>,
 }
 
 /// What is told of an external table: that there was one.
@@ -65,6 +69,9 @@ pub struct ColumnEntry {
     /// What is published of it: values, categories or both.
     #[serde(default, alias = "publish_sa", skip_serializing_if = "Option::is_none")]
     pub publish: Option<String>,
+    /// `false` if nobody else is said to know its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkable: Option<bool>,
 }
 
 /// A category.
@@ -80,15 +87,21 @@ impl JobEntry {
     pub(crate) fn new(checked: &CheckedJob, schema: &Schema) -> JobEntry {
         let (input, algorithm) = (&checked.job.input, &checked.job.algorithm);
         let order = checked.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let columns = schema.published().map(|(name, role)| (name.to_owned(), ColumnEntry::of(role)));
+        let linkable = |name: &str| checked.job.column(name).and_then(|column| column.linkable);
+        let entry = |(name, role)| ColumnEntry { linkable: linkable(name), ..ColumnEntry::of(role) };
+        let columns = schema.published().map(|(name, role)| (name.to_owned(), entry((name, role))));
+        let weight = checked.published_weight().map(|name| {
+            (name.to_owned(), ColumnEntry { role: weights::ROLE.to_owned(), ..ColumnEntry::default() })
+        });
         JobEntry {
-            columns: columns.collect(),
+            columns: columns.chain(weight).collect(),
             on_missing: word(&OnMissing::ALL, input.on_missing).to_owned(),
             suppression_limit: algorithm.suppression_limit,
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
             csv_safe: checked.job.output.as_ref().is_some_and(|output| output.csv_safe),
             external: None,
+            population: checked.estimates().then(|| weights::ESTIMATED.to_owned()),
         }
     }
 }
@@ -146,6 +159,7 @@ impl ColumnEntry {
         let mut column = ColumnJob {
             role: of(&RoleName::ALL, &Some(self.role.clone())).unwrap_or_default(),
             publish: of(&Publish::ALL, &self.publish),
+            linkable: self.linkable,
             ..ColumnJob::default()
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);

@@ -173,6 +173,19 @@ fn person<'a>(options: &'a InitOptions, profile: &'a Profile) -> Option<&'a str>
     fewest.map(|column| column.name.as_str())
 }
 
+/// The column of sampling weights: the one that is stated, or the only one that looks like it and has a sound weight in every record.
+fn weight<'a>(options: &'a InitOptions, profile: &'a Profile) -> Option<&'a str> {
+    if options.input.weight.is_some() {
+        return options.input.weight.as_deref();
+    }
+    let sound = |column: &&ColumnProfile| column.is_weight;
+    let mut weights = profile.columns.iter().filter(sound);
+    match (weights.next(), weights.next()) {
+        (Some(only), None) => Some(&only.name),
+        _ => None,
+    }
+}
+
 fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kept_as_text: Vec<&str> = Vec::new();
@@ -215,6 +228,13 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
             out,
             "person = {}   # whose record it is: promises count persons, not records",
             quoted(person)
+        );
+    }
+    if let Some(weight) = weight(options, profile).filter(|_| person.is_none()) {
+        let _ = writeln!(
+            out,
+            "weight = {}   # how many people a record stands for; publish_weight = \"group-mean\" in [output] publishes means of groups",
+            quoted(weight)
         );
     }
     let missing: Vec<String> = options.input.missing.iter().chain(&words).map(|w| quoted(w)).collect();

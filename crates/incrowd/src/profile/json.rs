@@ -32,6 +32,12 @@ impl Profile {
                 },
                 "functions": functions.collect::<Vec<_>>(),
                 "uniqueness": self.uniqueness.as_ref().map(|u| self.uniqueness_json(u)),
+                "weighted": self.weighted.as_ref().map(|risk| json!({
+                    "people": risk.people,
+                    "fewest_people": risk.fewest,
+                    "by_weights": { "worst": risk.by_weights.0, "expected_found": risk.by_weights.1 },
+                    "benedetti_franconi": { "worst": risk.expected.0, "expected_found": risk.expected.1 },
+                })),
                 "population": self.population.as_ref().map(population_json),
             },
         })

@@ -14,7 +14,8 @@ pub use markers::Marker;
 pub use seen::ValueKind;
 
 use incrowd_audit::risk::population::{self, Population, Sampling};
-use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search};
+use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search, WeightedRisk};
+use incrowd_core::represented::{MILLIONTHS, read_weight};
 use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
 use rayon::prelude::*;
 
@@ -109,6 +110,8 @@ pub struct ColumnProfile {
     pub generalization: Generalization,
     /// What else is worth knowing, each a sentence.
     pub remarks: Vec<String>,
+    /// Whether it looks like a survey weight and every record has one of at least 1.
+    is_weight: bool,
     /// Those of its values that could be taken for markers of missing values elsewhere.
     short_answers: Vec<String>,
 }
@@ -148,6 +151,8 @@ pub struct Profile {
     pub cut_short: bool,
     /// Uniqueness on the quasi-identifiers; `None` if no column is one or nobody asked.
     pub uniqueness: Option<Uniqueness>,
+    /// What sampling weights say of the risk of being found on the quasi-identifiers, if the table has them.
+    pub weighted: Option<WeightedRisk>,
     /// What the estimators say of the population, if asked.
     pub population: Option<Population>,
     /// How many records are unique on the sensitive columns together, which would be published as they are.
@@ -206,9 +211,13 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     let reasonable = |most| work(most) <= PATIENCE && risk::sets(searched.len(), most) <= MOST_SETS;
     let patient = (1..=USUAL_MOST).rev().find(|&most| reasonable(most)).unwrap_or(1);
     let most = options.most.unwrap_or(patient);
-    let search = Search { columns: searched, share: options.share, most };
+    let search = Search { columns: searched, share: options.share, most, dependencies: true };
     let found = risk::search(&table, &search, progress)?;
     functions(&mut columns, &found.dependencies, table.records as u64);
+    if let Some(at) = options.input.weight.as_ref().map(position).transpose()? {
+        let reason = "says how many people a record stands for, as you said; it is not published".into();
+        columns[at].proposal = Proposal { role: RoleName::Drop, sure: true, reason };
+    }
     for (column, role) in roles {
         columns[column].proposal = Proposal { role, sure: true, reason: "as you said".into() };
     }
@@ -222,6 +231,14 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         given: !given.is_empty(),
         columns: quasi,
     });
+    let weighted = match (&uniqueness, &options.input.weight) {
+        (Some(uniqueness), Some(weight)) => {
+            let at = position(weight)?;
+            let represented = weights(&table, at, &|text| engine.locate(weight, text).ok().flatten())?;
+            Some(risk::weighted_risk(risk::weighted_groups(&table, &uniqueness.columns, &represented)))
+        }
+        _ => None,
+    };
     let population = match (&uniqueness, options.sampling) {
         (Some(uniqueness), Some(sampling)) => Some(population::estimate(&uniqueness.sizes, sampling)?),
         _ => None,
@@ -239,15 +256,44 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         most,
         cut_short: options.most.is_none() && most < USUAL_MOST,
         uniqueness,
+        weighted,
         population,
         sensitive_unique,
         incomplete,
     })
 }
 
+/// How many people each record stands for.
+fn weights(table: &Columnar, column: usize, locate: &dyn Fn(&str) -> Option<String>) -> Result<Vec<f64>> {
+    let own = &table.columns[column];
+    let read = |code: u32| match code {
+        MISSING => None,
+        code => read_weight(own.texts.get(code)).map(|weight| weight as f64 / MILLIONTHS as f64),
+    };
+    let by_code: Vec<Option<f64>> = (0..own.texts.codes() as u32).map(read).collect();
+    let counts = own.counts();
+    let bad = (0..by_code.len()).find(|&code| counts[code] > 0 && by_code[code].is_none());
+    if let Some(code) = bad {
+        let place = locate(own.texts.get(code as u32))
+            .map(|place| format!(" (first at {place})"))
+            .unwrap_or_default();
+        return Err(Error::input(format!(
+            "{} records have no weight of at least 1 in column `{}`{place}",
+            counts[code], own.name
+        ))
+        .help("every record stands for itself and perhaps for others; leave such records out of the table")
+        .at("input.weight"));
+    }
+    Ok(own.codes.iter().map(|&code| by_code[code as usize].unwrap_or(1.0)).collect())
+}
+
 /// Looks at one column.
 fn look(seen: &Seen<'_>) -> ColumnProfile {
     let finding = detect::role(seen);
+    let is_weight = finding.reason.contains(detect::weight::SURVEY)
+        && seen.counts.missing == 0
+        && seen.markers.is_empty()
+        && seen.range.is_some_and(|(low, _)| low >= 1.0);
     ColumnProfile {
         name: seen.name.to_owned(),
         kind: seen.kind,
@@ -256,6 +302,7 @@ fn look(seen: &Seen<'_>) -> ColumnProfile {
         proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
         generalization: generalization(seen),
         remarks: Vec::new(),
+        is_weight,
         short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
     }
 }

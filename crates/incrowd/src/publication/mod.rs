@@ -20,7 +20,7 @@ use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result};
-use incrowd_engine::Engine;
+use incrowd_engine::{Beside, Engine, Seen};
 
 pub(crate) use shelf::{PublishedShelf, Shelf, StagedShelf};
 
@@ -65,6 +65,8 @@ pub(crate) struct Tables {
     pub(crate) values: Option<Folded>,
     /// What was read, in the order of the publication's tables.
     pub(crate) files: Vec<ReadFile>,
+    /// What was seen of columns that are published as they are, where they stand in the first table.
+    pub(crate) seen: Seen,
 }
 
 impl Tables {
@@ -136,6 +138,8 @@ pub(crate) struct Views {
     pub(crate) quasi: Vec<ColumnSpec>,
     /// The table in which values are looked for, if it is another one.
     pub(crate) values: Option<(Folded, Vec<ColumnSpec>)>,
+    /// What was seen of columns that are published as they are, where they stand in the first table.
+    pub(crate) seen: Seen,
 }
 
 /// One kind of publication.
@@ -192,12 +196,14 @@ pub(crate) trait Publication: Debug + Sync {
         Ok(())
     }
 
-    /// Reads its tables back; the sensitive columns only if they are looked at.
+    /// Reads its tables back; the sensitive columns only if they are looked at. Where sensitive values stand in the first table,
+    /// columns `beside` are looked at record by record.
     fn read_back(
         &self,
         reading: &Reading,
         shelf: &dyn Shelf,
         with_sensitive: bool,
+        beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables>;
 

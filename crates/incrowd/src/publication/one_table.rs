@@ -5,7 +5,7 @@ use std::path::Path;
 use incrowd_audit::utility::{self, Comparison, marginals};
 use incrowd_audit::{Original, People, verify_beside};
 use incrowd_core::{Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
-use incrowd_engine::{Engine, Output};
+use incrowd_engine::{Beside, Engine, Output};
 use incrowd_recode::Recoding;
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
@@ -19,6 +19,7 @@ use crate::measure::{Measured, Measuring, too_many};
 use crate::reading::Reading;
 use crate::release::Verified;
 use crate::suppression::{self, Keys};
+use crate::weights;
 
 /// The word for the table in a manifest.
 pub(super) const RELEASE: &str = "release";
@@ -65,7 +66,7 @@ impl Publication for OneTable {
         let Material { folded, population, keys, locate, .. } = material;
         let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
         progress.step("encoding", None);
-        let data = job.encode(folded, &*locate)?;
+        let data = job.weighed(job.encode(folded, &*locate)?);
         made.pin_intervals(&data);
         let data = job.reading().with_population(data, population.as_ref())?;
         let models = job.bind(&data)?;
@@ -87,7 +88,9 @@ impl Publication for OneTable {
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let output = Output { columns: job.output_columns(), order, missing: job.missing_label().to_owned() };
+        let by_group = job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
+        let (columns, missing) = (job.output_columns(), job.missing_label().to_owned());
+        let output = Output { columns, order, missing, by_group };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }
@@ -97,16 +100,18 @@ impl Publication for OneTable {
         reading: &Reading,
         shelf: &dyn Shelf,
         with_sensitive: bool,
+        beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         if with_sensitive {
             names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
         }
-        let back = shelf.read(RELEASE, &names, progress)?;
+        let back = shelf.read_beside(RELEASE, &names, beside, progress)?;
         let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
         let files = vec![ReadFile { content: RELEASE, records, digest, columns }];
-        Ok(Tables { people: back.folded, quasi: reading.quasi.len(), values: None, files })
+        let (people, seen) = (back.folded, back.seen);
+        Ok(Tables { people, quasi: reading.quasi.len(), values: None, files, seen })
     }
 
     fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
@@ -190,8 +195,11 @@ impl Publication for OneTable {
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
-        let people = case.read_back(true, progress)?.people;
-        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None })
+        let columns = case.as_it_is(&case.shelf().columns(RELEASE)?);
+        let beside = Beside { columns: &columns, counts_only: false };
+        let Tables { people, seen, .. } =
+            self.read_back(&case.reading, &case.shelf(), true, beside, progress)?;
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, seen })
     }
 }
 

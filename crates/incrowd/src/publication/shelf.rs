@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, Format, ReadBack, Source, read_formulas};
+use incrowd_engine::{Beside, Engine, Format, ReadBack, Source, read_formulas};
 
 use crate::job::Table;
 use crate::manifest::{FileEntry, Manifest};
@@ -15,7 +15,18 @@ pub(crate) trait Shelf {
     fn has(&self, content: &str) -> bool;
 
     /// Reads columns of a table: texts only, nothing counts as missing.
-    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
+    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.read_beside(content, columns, Beside::default(), progress)
+    }
+
+    /// The same with further columns looked at record by record.
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack>;
 
     /// All columns of a table.
     fn columns(&self, content: &str) -> Result<Vec<String>>;
@@ -40,8 +51,14 @@ impl Shelf for StagedShelf<'_> {
         self.contents.contains(&content)
     }
 
-    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.engine.read_back(self.position(content)?, columns, progress)
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        self.engine.read_back(self.position(content)?, columns, beside, progress)
     }
 
     fn columns(&self, content: &str) -> Result<Vec<String>> {
@@ -100,8 +117,14 @@ impl Shelf for PublishedShelf<'_> {
         self.is_first(content) || self.values.is_some() || self.entry(content).is_some()
     }
 
-    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        let mut read = self.open(content)?.read_release(columns, progress)?;
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        let mut read = self.open(content)?.read_release(columns, beside, progress)?;
         if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
             read_formulas(&mut read.folded);
         }

@@ -3,7 +3,7 @@
 use incrowd_audit::attack::{Adversary, Card, Finding, Published};
 use incrowd_core::audience::Fact;
 use incrowd_core::{Folded, Progress, Result};
-use incrowd_report::{Exposed, Fold, Owner, QueryClass, Risk};
+use incrowd_report::{AloneIn, Exposed, Fold, Owner, QueryClass, Risk};
 
 use super::public::{beside_original, of_finding, signs, title};
 use super::settings::commands;
@@ -72,6 +72,8 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         release: found.release(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
+        singles_out: found.attacks.singles_out(),
+        alone: alone_in(found),
         records: (records, found.attacks.records()),
         groups: (groups, found.attacks.groups()),
         unique: (unique, alone),
@@ -107,6 +109,19 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         left_out,
         commands: commands(found, true),
     })
+}
+
+/// Who is alone in what is published as it is.
+fn alone_in(found: &Findings) -> Vec<AloneIn> {
+    let about = found.attacks.attacked.iter().map(|attacked| &attacked.finding);
+    let about = about.filter(|finding| finding.attack == "singling-out");
+    let own = |finding: &Finding| AloneIn {
+        columns: finding.column.clone().unwrap_or_default(),
+        alone: finding.bands.last().map_or(0, |band| band.people),
+        of: finding.of,
+        people: finding.people.to_owned(),
+    };
+    about.map(own).collect()
 }
 
 /// Attacks the original as if it were published as it is, and says how large its groups are.

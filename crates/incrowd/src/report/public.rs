@@ -65,6 +65,7 @@ pub(super) fn public(found: &Findings) -> Public {
         release: found.release(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
+        singles_out: found.attacks.singles_out(),
         faults,
         stamp: found.manifest().and_then(|manifest| manifest.test.clone()),
         records: verification.records,

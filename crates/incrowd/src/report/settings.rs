@@ -64,12 +64,21 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
     // All fields by name, so that whoever adds one decides whether the page shows it.
-    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, csv_safe, external: _ } =
-        &manifest.job;
+    let JobEntry {
+        columns,
+        on_missing,
+        suppression_limit,
+        suppressed,
+        order,
+        csv_safe,
+        external: _,
+        population,
+    } = &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
+    settings.extend(population.iter().map(|how| ("population".to_owned(), how.clone())));
     if *csv_safe {
         settings.push((
             "csv safe".to_owned(),
@@ -82,6 +91,7 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         parts.extend(further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))));
         parts.extend(column.weight.map(|weight| format!("weight {weight}")));
         parts.extend(column.publish.as_ref().map(|word| format!("publish {word}")));
+        parts.extend(column.linkable.filter(|linkable| !linkable).map(|_| "not linkable".to_owned()));
         settings.push((format!("column {name}"), parts.join(", ")));
     }
     settings

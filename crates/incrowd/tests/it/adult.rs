@@ -61,7 +61,8 @@ pub(crate) fn hierarchy(data: &Path, column: &str) -> PathBuf {
 
 impl Adult {
     fn job(&self, quasi: &[&str], k: u64) -> Job {
-        let mut columns = String::from("person = 'passthrough'\nincome = 'sensitive'\n");
+        let mut columns =
+            String::from("person = { role = 'passthrough', linkable = false }\nincome = 'sensitive'\n");
         for column in quasi {
             let how = match HIERARCHIES.contains(column) {
                 true => format!("hierarchy = '{}'", hierarchy(&self.data, column).display()),

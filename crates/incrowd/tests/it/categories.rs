@@ -124,7 +124,9 @@ fn local_recoding_divides_rows_also_where_columns_are_carried() {
     }
     std::fs::write(&path, table).unwrap();
     for order in ["shuffled", "sorted"] {
-        let rest = format!("weight = 'passthrough'\n{P_ALPHA}[algorithm]\nname = 'local-recoding'\n");
+        let rest = format!(
+            "weight = {{ role = 'passthrough', linkable = false }}\n{P_ALPHA}[algorithm]\nname = 'local-recoding'\n"
+        );
         let mut job = job(dir.path(), "", &rest);
         job.output.as_mut().unwrap().order =
             if order == "sorted" { incrowd::job::Order::Sorted } else { incrowd::job::Order::Shuffled };

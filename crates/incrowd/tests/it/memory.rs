@@ -83,6 +83,7 @@ fn the_order_of_the_batches_does_not_survive() {
     let dir = tempfile::tempdir().unwrap();
     let job = roles(Job::of_batches(people(dir.path(), 600)))
         .with_role(["id"], RoleName::Passthrough)
+        .unlinkable(["id"])
         .k(2)
         .output("out.arrow");
     let ids = |job: &Job| -> Vec<String> {

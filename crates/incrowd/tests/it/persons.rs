@@ -8,7 +8,7 @@ use incrowd::{AttackRequest, Behind, Job, Judging, Progress, Result, Silent};
 use incrowd::{anonymize, anonymize_with, attack, verify};
 use incrowd_core::{Folded, Plan};
 use incrowd_engine::{
-    Embedded, Engine, FileStore, FoldSpec, Options, Output, Places, ReadBack, Receipt, Source,
+    Beside, Embedded, Engine, FileStore, FoldSpec, Options, Output, Places, ReadBack, Receipt, Source,
 };
 use incrowd_testing::{data, or_skip};
 
@@ -58,7 +58,7 @@ fn no_group_of_the_diabetes_release_has_fewer_than_k_patients() {
         let columns: String = quasi.iter().map(|q| format!("{q} = 'quasi'\n")).collect();
         let text = format!(
             "[input]\npath = '{}'\non_missing = 'keep'\n{person}\n[output]\npath = 'out.csv'\n[columns]\n{columns}\
-             encounter_id = 'passthrough'\ndiag_1 = 'sensitive'\n\
+             encounter_id = {{ role = 'passthrough', linkable = false }}\ndiag_1 = 'sensitive'\n\
              [[models]]\nname = 'k-anonymity'\nk = 5\n[algorithm]\nname = '{algorithm}'\n",
             path.display()
         );
@@ -215,7 +215,10 @@ fn attacks_count_persons() {
     let dir = tempfile::tempdir().unwrap();
     visits(dir.path());
     // The key of a record is published, so that the test can tell whose it is.
-    let asked = job(dir.path(), &format!("visit = 'passthrough'\n{K}[algorithm]\nname = 'mondrian'\n"));
+    let asked = job(
+        dir.path(),
+        &format!("visit = {{ role = 'passthrough', linkable = false }}\n{K}[algorithm]\nname = 'mondrian'\n"),
+    );
     anonymize(&asked, &Silent).unwrap();
     let whose: BTreeMap<String, String> = table(&dir.path().join("visits.csv"))
         .into_iter()
@@ -312,8 +315,14 @@ impl Engine for Forgetful {
         self.0.stage(table, plan, output, progress)
     }
 
-    fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        let mut back = self.0.read_back(table, columns, progress)?;
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        let mut back = self.0.read_back(table, columns, beside, progress)?;
         if let Some(persons) = &mut back.folded.persons {
             persons.codes.fill(0);
         }

@@ -87,7 +87,7 @@ impl Case {
         format!(
             "[input]\npath = 'people-in.csv'\nmissing = ['', '?', 'NA']\non_missing = '{}'\ndelimiter = ','\n\
              [output]\npath = '{output}'\norder = '{}'\n\
-             [columns]\nid = 'passthrough'\nname = 'identifier'\ndisease = 'sensitive'\n{}\
+             [columns]\nid = {{ role = 'passthrough', linkable = false }}\nname = 'identifier'\ndisease = 'sensitive'\n{}\
              [[models]]\nname = 'k-anonymity'\nk = {}\n\
              [algorithm]\nname = 'mondrian'\ncut = '{}'\nundersized = '{}'\ndimension = '{}'\n",
             choose(self.keep, "keep", "drop"),
@@ -164,7 +164,7 @@ pub(crate) fn small(dir: &Path, output: &str) -> Job {
     std::fs::write(dir.join("people-in.csv"), table).unwrap();
     let job = format!(
         "[input]\npath = 'people-in.csv'\n[output]\npath = '{output}'\norder = 'sorted'\n\
-         [columns]\nid = 'passthrough'\nage = 'quasi'\ncity = 'quasi'\ndisease = 'sensitive'\n\
+         [columns]\nid = {{ role = 'passthrough', linkable = false }}\nage = 'quasi'\ncity = 'quasi'\ndisease = 'sensitive'\n\
          [[models]]\nname = 'k-anonymity'\nk = 2\n"
     );
     parse("job.toml", &job, dir).unwrap_or_else(|e| panic!("{e}")).job

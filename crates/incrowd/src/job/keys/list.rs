@@ -7,7 +7,8 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, PublishWeight, RoleName, Suppressed, Trim,
+    hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -71,6 +72,7 @@ const FORMATS: [(&str, &str); incrowd_engine::FORMATS.len()] = {
 };
 const QUASI: &[RoleName] = &[RoleName::Quasi];
 const SENSITIVE: &[RoleName] = &[RoleName::Sensitive];
+const AS_IT_IS: &[RoleName] = &[RoleName::Passthrough, RoleName::Sensitive];
 const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
 
 /// Every key.
@@ -128,6 +130,19 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("person", "COLUMN", &[Anonymize, Batches, Compare, Verify, Attack, Report, Init])],
         set: Set::Job(|b, e| e.text().map(|name| b.job.input.person = Some(name.to_owned()))),
         ..key(Section::Input, "person", Kind::Text)
+    },
+    Key {
+        about: "The column of sampling weights: how many people of the population a record stands for",
+        more: "Every record must have a number of at least 1 there. It is not published; `publish_weight` publishes the means of groups. \
+               The population is estimated by it: for `k-map` without a population table, for the attack `population-risk`, in \
+               `profile` and `measure`. See docs/weights.md.",
+        flags: &[flag(
+            "weight",
+            "COLUMN",
+            &[Anonymize, Batches, Compare, Measure, Attack, Report, Profile, Init],
+        )],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.weight = Some(name.to_owned()))),
+        ..key(Section::Input, "weight", Kind::Text)
     },
     Key {
         about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
@@ -191,6 +206,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Output, "sign", Kind::File)
     },
     Key {
+        about: "What is published of sampling weights",
+        default: &["no"],
+        more: "`group-mean` publishes the mean weight of each group, in a column with the name of the weight.",
+        flags: &[flag("publish-weight", "WHAT", MAKING)],
+        set: Set::Job(|b, e| e.choice(&PublishWeight::ALL).map(|what| b.output().publish_weight = what)),
+        ..key(Section::Output, "publish_weight", Kind::Choice(&words(&PublishWeight::ALL)))
+    },
+    Key {
         about: "What the column is to the release",
         more: "The roles are below.",
         flags: &[
@@ -250,7 +273,7 @@ pub const KEYS: &[Key] = &[
         more: "`auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report has `weighted_ncp` beside \
                `ncp`.",
         roles: QUASI,
-        flags: &[of_column("weight", "COLUMN=WEIGHT")],
+        flags: &[of_column("column-weight", "COLUMN=WEIGHT")],
         set: Set::Column(|c, e| match e.number()? {
             weight if weight >= 0.0 => {
                 c.spec.weight = Some(weight);
@@ -277,6 +300,20 @@ pub const KEYS: &[Key] = &[
         old: &["publish_sa"],
         set: Set::Column(|c, e| e.choice(&Publish::ALL).map(|what| c.publish = Some(what))),
         ..key(Section::Columns, "publish", Kind::Choice(&words(&Publish::ALL)))
+    },
+    Key {
+        about: "Whether others can know the values of a column that is published as it is",
+        more: "A column that is passed through and in which more than half of the records are alone is refused, unless \
+               `linkable = false` says that nobody else can know its values; it is then left out of the question who is alone \
+               in what is published. See docs/singling-out.md.",
+        roles: AS_IT_IS,
+        flags: &[Flag {
+            form: Form::Columns("false"),
+            about: Some("Columns published as they are whose values nobody else can know"),
+            ..flag("unlinkable", "COLUMNS", TABLES)
+        }],
+        set: Set::Column(|c, e| e.flag().map(|linkable| c.linkable = Some(linkable))),
+        ..key(Section::Columns, "linkable", Kind::Flag)
     },
     Key {
         about: "The model",

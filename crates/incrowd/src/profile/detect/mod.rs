@@ -23,7 +23,7 @@ mod network;
 mod person_name;
 mod phone;
 mod place;
-mod weight;
+pub(super) mod weight;
 mod words;
 
 use super::seen::Seen;

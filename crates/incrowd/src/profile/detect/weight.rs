@@ -4,6 +4,9 @@
 use super::{Finding, Seen};
 use crate::job::RoleName;
 
+/// How the reason for the role begins.
+pub(crate) const SURVEY: &str = "looks like a survey weight";
+
 pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     let (low, high) = column.range?;
     if low < 0.0 || column.counts.distinct < 20 {
@@ -17,7 +20,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     (surely || perhaps).then(|| {
         Finding::sure(
             RoleName::Drop,
-            "looks like a survey weight: it tells how many people a record stands for, and hardly two are alike",
+            format!("{SURVEY}: it tells how many people a record stands for, and hardly two are alike"),
         )
     })?
 }

@@ -12,7 +12,7 @@ use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::{ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value};
-use incrowd_engine::Engine;
+use incrowd_engine::{Beside, Engine, Seen};
 use incrowd_recode::anatomy::{CARD, diverse, group};
 
 use super::one_table::judge_table;
@@ -158,6 +158,7 @@ impl Publication for Anatomy {
         reading: &Reading,
         shelf: &dyn Shelf,
         _: bool,
+        _: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
@@ -195,7 +196,7 @@ impl Publication for Anatomy {
             ReadFile { content: QIT, records, digest: first.digest, columns: first.columns },
             ReadFile { content: ST, records: rows, digest: second.digest, columns: second.columns },
         ];
-        Ok(Tables { people: first.folded, quasi, values: Some(values), files })
+        Ok(Tables { people: first.folded, quasi, values: Some(values), files, ..Tables::default() })
     }
 
     fn tally(&self, tables: &Tables, domains: &[Quasi], suppressed: u64) -> Result<Tally> {
@@ -287,7 +288,7 @@ impl Publication for Anatomy {
         let values = tables.values.map(|values| (values, vec![label_spec()]));
         // Attacks on people see the quasi-identifiers as they are; the number of a group is nothing anybody knows beforehand.
         let people = without_last(tables.people);
-        Ok(Views { people, quasi: case.reading.quasi_specs(), values })
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values, seen: Seen::default() })
     }
 }
 
@@ -322,6 +323,7 @@ fn without_last(table: Folded) -> Folded {
         columns,
         dropped_missing: 0,
         persons: None,
+        represented: None,
         repeating: Vec::new(),
     }
 }

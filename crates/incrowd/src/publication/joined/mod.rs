@@ -17,7 +17,7 @@ use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
-use incrowd_engine::{Engine, Format};
+use incrowd_engine::{Beside, Engine, Format, Seen};
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
 use crate::case::Case;
@@ -220,6 +220,7 @@ impl Publication for Joined {
         reading: &Reading,
         shelf: &dyn Shelf,
         _: bool,
+        _: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
@@ -323,7 +324,7 @@ impl Publication for Joined {
         let mut quasi = case.reading.quasi_specs();
         quasi.extend(tables.values.as_ref().map(|_| text.clone()));
         let values = tables.values.map(|values| (values, vec![text]));
-        Ok(Views { people: tables.people, quasi, values })
+        Ok(Views { people: tables.people, quasi, values, seen: Seen::default() })
     }
 
     fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {

@@ -1,0 +1,216 @@
+//! Columns that are looked at record by record while a release is folded: those that are published as they are, of which it is
+//! asked who is alone in them.
+//!
+//! Every cell becomes a code, column by column, in the order of the records. Columns that the fold codes anyway are not coded
+//! again. Texts are not kept. If there are more cells than memory should hold, it is only counted how often each code occurs.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+
+use arrow_array::Array;
+use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts};
+
+use crate::cells::NO_TEXT;
+use crate::intern::{Cache, Interner};
+use crate::source::{Place, Records};
+use crate::survey::{LONGEST, REMEMBERED, shortened};
+
+/// What to look at beside the rows of a fold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// The columns.
+    pub columns: &'a [String],
+    /// Whether the codes of all records are not kept, only how many values occur once.
+    pub counts_only: bool,
+}
+
+/// What was seen of them.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The columns, in the order of the records; without codes if only counts were asked for.
+    pub table: Columnar,
+    /// For each column how many records have a value that nobody else has, if only counts were asked for.
+    pub once: Option<Vec<u64>>,
+    /// The person of each record, if somebody knows and a person may have several.
+    pub persons: Option<Vec<u32>>,
+}
+
+/// A text that was not looked up yet.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Where a column's codes come from.
+#[derive(Clone, Copy)]
+enum From {
+    /// A column of the fold.
+    Fold(usize),
+    /// A cell of the records, and the dictionary for it.
+    Cell { slot: usize, dictionary: usize },
+}
+
+/// The columns, shared by all workers.
+pub(crate) struct Looked {
+    names: Vec<String>,
+    from: Vec<From>,
+    dictionaries: Vec<Mutex<Interner>>,
+    counts_only: bool,
+    /// The names of the columns that the scan must read for it, in the order of their slots.
+    pub(crate) read: Vec<String>,
+}
+
+impl Looked {
+    /// Beside a fold of these columns; further cells of a record begin at a slot.
+    pub(crate) fn new(beside: Beside<'_>, folded: &[String], slot: usize) -> Looked {
+        let mut read = Vec::new();
+        let from = beside.columns.iter().map(|name| match folded.iter().position(|own| own == name) {
+            Some(at) => From::Fold(at),
+            None => {
+                read.push(name.clone());
+                From::Cell { slot: slot + read.len() - 1, dictionary: read.len() - 1 }
+            }
+        });
+        let from = from.collect();
+        let dictionaries = read.iter().map(|_| Mutex::new(Interner::new())).collect();
+        Looked { names: beside.columns.to_vec(), from, dictionaries, counts_only: beside.counts_only, read }
+    }
+
+    /// Forgets what was seen.
+    pub(crate) fn reset(&self) {
+        self.dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
+    }
+
+    /// A worker's part of it, if there is anything to look at.
+    pub(crate) fn worker(&self) -> Option<Look<'_>> {
+        (!self.names.is_empty()).then(|| Look {
+            shared: self,
+            caches: self.dictionaries.iter().map(|_| (Cache::new(&[]), 0)).collect(),
+            batches: Vec::new(),
+            counts: vec![Vec::new(); self.names.len()],
+            translated: Vec::new(),
+        })
+    }
+
+    /// Puts together what the workers saw: batches with the number of their first record, and counts.
+    pub(crate) fn gather(
+        self,
+        mut batches: Vec<(u64, Vec<Vec<u32>>)>,
+        counts: Vec<Vec<Vec<u32>>>,
+        folded: &[usize],
+    ) -> Seen {
+        let unlock = "no worker is left";
+        let own: Vec<usize> =
+            self.dictionaries.into_iter().map(|d| d.into_inner().expect(unlock).len() as usize).collect();
+        let codes = self.from.iter().map(|from| match *from {
+            From::Fold(at) => folded[at],
+            From::Cell { dictionary, .. } => own[dictionary] + 1,
+        });
+        let codes: Vec<usize> = codes.collect();
+        if self.counts_only {
+            let mut all: Vec<Vec<u32>> = codes.iter().map(|&n| vec![0; n]).collect();
+            for (at, own) in counts.into_iter().flat_map(|own| own.into_iter().enumerate()) {
+                all[at].iter_mut().zip(own).for_each(|(sum, n)| *sum = sum.saturating_add(n));
+            }
+            let once = all.iter().map(|c| c.iter().filter(|n| **n == 1).count() as u64).collect();
+            let column =
+                |(name, codes)| CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: Vec::new() };
+            let columns = self.names.into_iter().zip(codes).map(column).collect();
+            return Seen { table: Columnar { columns, records: 0 }, once: Some(once), persons: None };
+        }
+        batches.sort_unstable_by_key(|(first, _)| *first);
+        let records = batches.iter().map(|(_, own)| own.first().map_or(0, Vec::len)).sum();
+        let column = |(at, (name, codes)): (usize, (String, usize))| {
+            let mut all = Vec::with_capacity(records);
+            batches.iter_mut().for_each(|(_, own)| all.append(&mut own[at]));
+            CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: all }
+        };
+        let columns = self.names.into_iter().zip(codes).enumerate().map(column).collect();
+        Seen { table: Columnar { columns, records }, once: None, persons: None }
+    }
+}
+
+/// A worker's own part.
+pub(crate) struct Look<'a> {
+    shared: &'a Looked,
+    caches: Vec<(Cache, usize)>,
+    pub(crate) batches: Vec<(Place, Vec<Vec<u32>>)>,
+    /// By column how many records have each code, if only that is asked.
+    pub(crate) counts: Vec<Vec<u32>>,
+    translated: Vec<u32>,
+}
+
+impl Look<'_> {
+    /// Looks at a batch whose folded columns have these codes, row by row.
+    pub(crate) fn at<R: Records>(&mut self, place: Place, records: &R, folded: &[u32], width: usize) {
+        let mut batch = Vec::with_capacity(self.shared.names.len());
+        for (at, from) in self.shared.from.iter().enumerate() {
+            let codes: Vec<u32> = match *from {
+                From::Fold(slot) => folded.iter().skip(slot).step_by(width).copied().collect(),
+                From::Cell { slot, dictionary } => self.code(slot, dictionary, records),
+            };
+            if !self.shared.counts_only {
+                batch.push(codes);
+                continue;
+            }
+            let counts = &mut self.counts[at];
+            for code in codes {
+                if counts.len() <= code as usize {
+                    counts.resize(code as usize + 1, 0);
+                }
+                counts[code as usize] = counts[code as usize].saturating_add(1);
+            }
+        }
+        if !self.shared.counts_only {
+            self.batches.push((place, batch));
+        }
+    }
+
+    fn code<R: Records>(&mut self, slot: usize, dictionary: usize, records: &R) -> Vec<u32> {
+        let mut codes = Vec::with_capacity(records.len());
+        if let Some(cells) = records.coded(slot).filter(|cells| cells.texts.len() <= 2 * records.len()) {
+            self.translated.clear();
+            self.translated.resize(cells.texts.len(), UNKNOWN);
+            for &place in cells.codes {
+                if place == NO_TEXT {
+                    codes.push(MISSING);
+                    continue;
+                }
+                if self.translated[place as usize] == UNKNOWN {
+                    let code = self.ask(dictionary, cells.texts.value(place as usize).as_bytes());
+                    self.translated[place as usize] = code;
+                }
+                codes.push(self.translated[place as usize]);
+            }
+            return codes;
+        }
+        for record in 0..records.len() {
+            codes.push(records.get(record, slot).map_or(MISSING, |text| self.ask(dictionary, text)));
+        }
+        codes
+    }
+
+    #[inline]
+    fn ask(&mut self, dictionary: usize, text: &[u8]) -> u32 {
+        // Nearly all cells are short, and most were met before.
+        if text.len() <= LONGEST
+            && let Some(code) = self.caches[dictionary].0.get(text)
+        {
+            return code;
+        }
+        self.ask_others(dictionary, text)
+    }
+
+    #[cold]
+    fn ask_others(&mut self, dictionary: usize, text: &[u8]) -> u32 {
+        let text: Cow<'_, [u8]> = shortened(text);
+        let (cache, known) = &mut self.caches[dictionary];
+        if let Some(code) = cache.get(&text) {
+            return code;
+        }
+        let shared = self.shared.dictionaries[dictionary].lock();
+        let code = shared.expect("no worker panics while it holds a dictionary").intern(&text);
+        if *known < REMEMBERED {
+            cache.put(&text, code);
+            *known += 1;
+        }
+        code
+    }
+}
