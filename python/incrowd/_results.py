@@ -14,7 +14,6 @@ from ._errors import InputError
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
 
 _STYLE = """<style>
 .incrowd{font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:var(--jp-ui-font-color1,#1b1f24);
@@ -319,7 +318,7 @@ class ReleasedTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._release.stream(self._at)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> Any:
         """The table as a `pyarrow.Table`."""
         pa = _import("pyarrow")
         return pa.table(self)
@@ -327,14 +326,14 @@ class ReleasedTable:
     def to_polars(self) -> polars.DataFrame:
         """The table as a `polars.DataFrame`."""
         pl = _import("polars")
-        return pl.DataFrame(self)
+        return cast("polars.DataFrame", pl.DataFrame(self))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a `pandas.DataFrame`."""
         pd = _import("pandas")
         if hasattr(pd.DataFrame, "from_arrow"):
-            return pd.DataFrame.from_arrow(self)
-        return _import("pyarrow").table(self).to_pandas()
+            return cast("pandas.DataFrame", pd.DataFrame.from_arrow(self))
+        return cast("pandas.DataFrame", _import("pyarrow").table(self).to_pandas())
 
     def head(self, rows: int = 5) -> tuple[list[str], list[list[str]]]:
         """The names of the columns and the first rows as texts."""
@@ -440,9 +439,10 @@ class Release:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         if self._tables:
             return self._first().__arrow_c_stream__(requested_schema)
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        table: Any = self.to_arrow()
+        return table.__arrow_c_stream__(requested_schema)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> Any:
         """The release as a `pyarrow.Table`."""
         return self._first().to_arrow() if self._tables else self._read("pyarrow")
 

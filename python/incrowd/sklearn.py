@@ -7,21 +7,23 @@ recode by group, and suppression, depend on who else is in the table, so they ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _incrowd
 from ._errors import InputError, JobError
 from ._functions import Hierarchy, anonymize
 from ._results import Release
 
-if TYPE_CHECKING:
-    import pandas
+Frame = Any
+"""A `pandas.DataFrame`."""
 
 try:
-    from sklearn.base import BaseEstimator as _Estimator  # pyright: ignore
-    from sklearn.base import TransformerMixin as _Transformer  # pyright: ignore
+    import sklearn.base as _base  # pyright: ignore
 except ImportError as error:  # pragma: no cover
     raise ImportError("this needs scikit-learn: pip install scikit-learn", name="sklearn") from error
+
+_Estimator: Any = _base.BaseEstimator
+_Transformer: Any = _base.TransformerMixin
 
 
 class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
@@ -55,7 +57,7 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         self.algorithm = algorithm
         self.suppression_limit = suppression_limit
 
-    def fit(self, X: pandas.DataFrame, y: object = None) -> Anonymizer:  # noqa: N803
+    def fit(self, X: Frame, y: object = None) -> Anonymizer:  # noqa: N803
         """Learns the levels from the training table."""
         if self.algorithm != "full-domain":
             raise JobError(
@@ -101,16 +103,16 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         self.feature_names_in_ = list(X.columns)
         return self
 
-    def _labels(self, table: pandas.DataFrame) -> pandas.DataFrame:
+    def _labels(self, table: Frame) -> Frame:
         labels: dict[str, Any] = {}
         for column in self.quasi:
             level = self.levels_[column]
             rows = _incrowd.levels(table[[column]], column, (self.hierarchies or {})[column])
             known = {row[0]: row[1 + level] for row in rows}
-            labels[column] = table[column].map(lambda value, known=known: known.get(_spelled(value)))
+            labels[column] = [known.get(_spelled(value)) for value in table[column]]
         return type(table)(labels, index=table.index)
 
-    def transform(self, X: pandas.DataFrame) -> pandas.DataFrame:  # noqa: N803
+    def transform(self, X: Frame) -> Frame:  # noqa: N803
         """The table with its quasi-identifiers at the learned levels."""
         if not hasattr(self, "levels_"):
             raise JobError("the levels are not learned yet", help="call fit first")

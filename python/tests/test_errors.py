@@ -58,7 +58,7 @@ def test_no_error_has_a_cell() -> None:
 
 def test_progress_is_told_and_may_stop(arrow: object) -> None:
     pa = pytest.importorskip("pyarrow")
-    table = pa.table(people(200_000))
+    table = pa.table(people(60_000))
     seen: list[tuple[str, int, Any]] = []
     incrowd.anonymize(table, **ROLES, k=5, progress=lambda *step: seen.append(step))
     assert seen and all(isinstance(step, str) for step, _, _ in seen)
@@ -72,7 +72,7 @@ def test_progress_is_told_and_may_stop(arrow: object) -> None:
 
 def test_other_threads_go_on_meanwhile() -> None:
     pa = pytest.importorskip("pyarrow")
-    table = pa.table(people(200_000))
+    table = pa.table(people(60_000))
     ticks, done = [0], threading.Event()
 
     def tick() -> None:
@@ -93,7 +93,7 @@ import sys, signal
 sys.path[:0] = {path!r}
 import incrowd, pyarrow as pa, pathlib, os, threading
 from conftest import people, ROLES
-table = pa.table(people(400_000))
+table = pa.table(people(60_000))
 out = pathlib.Path({out!r})
 main = os.getpid()
 def watch(step, done, total):
@@ -113,15 +113,18 @@ def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
     steps: list[str] = []
     import pyarrow as pa
 
-    incrowd.anonymize(pa.table(people(400_000)), **ROLES, k=5, progress=lambda step, *_: steps.append(step))
+    incrowd.anonymize(pa.table(people(60_000)), **ROLES, k=5, progress=lambda step, *_: steps.append(step))
     for step in dict.fromkeys(steps):
         out = tmp_path / step.replace(" ", "")
         out.mkdir()
         code = INTERRUPTED.format(path=[here], out=str(out), step=step)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
         left = sorted(p.name for p in out.iterdir())
-        # A step that was over before anybody was told cannot be interrupted; then all of the release is there.
-        assert left == ([] if "interrupted" in done.stdout else ["release.csv", "release.release.json"]), (step, done)
+        # A step that was over before anybody was told is not interrupted. Publishing is not either once it has begun: it is
+        # all or nothing.
+        whole = ["release.csv", "release.release.json"]
+        allowed = [[], whole] if step == "publishing" else [[]] if "interrupted" in done.stdout else [whole]
+        assert left in allowed, (step, done)
 
 
 def test_a_forked_process_works(arrow: object) -> None:

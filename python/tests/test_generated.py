@@ -38,5 +38,6 @@ def test_every_argument_is_there_and_told() -> None:
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_types(checker: str) -> None:
     pytest.importorskip(checker)
-    done = subprocess.run([sys.executable, "-m", checker], cwd=HERE.parent, capture_output=True, text=True)
+    more = ["--pythonpath", sys.executable] if checker == "pyright" else []
+    done = subprocess.run([sys.executable, "-m", checker, *more], cwd=HERE.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
