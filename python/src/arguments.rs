@@ -1,7 +1,7 @@
 //! Keyword arguments become a job: those that are keys through the table of keys, promises by their names, the rest are asked
 //! for by whoever needs them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
 use incrowd::job::{Job, JobBuilder, JobFile, Origin, Output, Provenance, argument_name, promise_name};
@@ -128,7 +128,10 @@ impl Arguments {
             let error = Error::job(format!("`{name}` is a file beside a release in files"));
             return Err(error.help("say where the release goes with `[output] path`").into());
         } else if let Some(output) = &mut file.job.output {
-            *output = Output { path: "release.arrow".into(), order: output.order, ..Output::default() };
+            // What says where files go is left out, what says how cells look is kept.
+            let (manifest, report, owner_report, sign) = (None, None, None, None);
+            let path = "release.arrow".into();
+            *output = Output { path, manifest, report, owner_report, sign, ..output.clone() };
         }
         with_table(&mut file.job, table)?;
         Ok((file, to_file))
@@ -159,34 +162,35 @@ impl Arguments {
         Ok((file, asked))
     }
 
-    /// How a release is judged: by what is stated; without roles by its manifest.
+    /// How a release is judged: by a job file, or by what is stated; without roles by its manifest.
     pub(crate) fn judging(
-        self,
+        mut self,
+        file: Option<&Path>,
         release: Judged,
         original: Option<Given>,
-    ) -> Result<(Judging, Provenance, Asked), Finished> {
+    ) -> Result<(Judging, About, Asked), Finished> {
         let has_roles = keys_of(self.command)
             .any(|(_, flag)| matches!(flag.form, Form::Columns(_)) && self.given.contains_key(flag.long));
-        let (mut judging, known) = match release {
-            Judged::Release(judging) => (*judging, !has_roles),
-            Judged::Table(table) => {
-                let release = table.table();
-                let judging = Judging { release, ..Judging::default() };
-                let manifest = self.given.get("manifest").and_then(Json::as_str).map(Into::into);
-                let judging = Judging { manifest, ..judging };
-                match has_roles {
-                    true => (judging, false),
-                    false => (incrowd::with_roles_of_manifest(&judging)?, true),
+        let (mut judging, person) = match release {
+            Judged::Release(judging, person) => (*judging, person),
+            Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),
+        };
+        self.reading(&mut judging)?;
+        let mut builder = match file {
+            Some(path) => JobBuilder::read(path)?,
+            None if has_roles => JobBuilder::default(),
+            None => {
+                // A release of ours knows them, and its hierarchies too.
+                if judging.columns.is_empty() {
+                    judging.manifest = self.given.get("manifest").and_then(Json::as_str).map(Into::into);
+                    judging = incrowd::with_roles_of_manifest(&judging)?;
                 }
+                JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
             }
         };
-        let mut builder = match known {
-            true => JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() }),
-            false => JobBuilder::default(),
-        };
         let asked = self.on(&mut builder)?;
-        let JobFile { job, provenance, .. } = builder.finish_judging()?;
-        let said = |key: &str| provenance.of(key) != Origin::Default;
+        let JobFile { job, provenance, notes } = builder.finish_judging()?;
+        let said = |key: &str| file.is_some() || provenance.of(key) != Origin::Default;
         if said("input.missing") {
             judging.missing = Some(job.input.missing.clone());
         }
@@ -194,21 +198,53 @@ impl Arguments {
             judging.on_missing = Some(job.input.on_missing);
         }
         (judging.columns, judging.models) = (job.columns, job.models);
-        judging.manifest = judging.manifest.or(job.output.and_then(|output| output.manifest));
+        judging.manifest = job.output.and_then(|output| output.manifest).or(judging.manifest);
         judging.population = job.population.or(judging.population);
         if let Some(external) = job.external {
-            judging.values = external.sensitive.clone();
+            judging.values = external.sensitive.clone().filter(|_| file.is_none());
             judging.external = Some(external).filter(|external| !external.paths.is_empty());
         }
-        if let Some(original) = original {
-            let mut input = job.input;
-            input.missing = judging.missing.clone().unwrap_or(input.missing);
-            input.on_missing = judging.on_missing.unwrap_or(input.on_missing);
-            original.replace(&mut input);
-            judging.original = Some(input);
-        }
-        Ok((judging, provenance, asked))
+        let mut input = job.input;
+        input.missing = judging.missing.clone().unwrap_or(input.missing);
+        input.on_missing = judging.on_missing.unwrap_or(input.on_missing);
+        input.person = input.person.or(person);
+        judging.original = match original {
+            Some(original) => {
+                original.replace(&mut input);
+                Some(input)
+            }
+            // A job file may have come without its table.
+            None => Some(input).filter(|input| !input.paths.is_empty() && input.paths.iter().all(is_there)),
+        };
+        Ok((judging, About { provenance, notes }, asked))
     }
+
+    /// How the release is read; of the original that says nothing.
+    fn reading(&mut self, judging: &mut Judging) -> Result<(), Finished> {
+        let mut builder = JobBuilder::default();
+        for (key, flag) in keys_of(self.command) {
+            if ["[input] delimiter", "[input] format"].contains(&key.title().as_str())
+                && let Some(value) = self.take(&argument_name(flag))
+            {
+                builder.argument(key, flag, &value)?;
+            }
+        }
+        let input = builder.finish_judging()?.job.input;
+        (judging.release.delimiter, judging.release.format) = (input.delimiter, input.format);
+        Ok(())
+    }
+}
+
+/// Where what was said of a judgement came from, and what a person should know of that.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) provenance: Provenance,
+    pub(crate) notes: Vec<String>,
+}
+
+fn is_there(path: &PathBuf) -> bool {
+    incrowd::Source::matching(std::slice::from_ref(path))
+        .is_ok_and(|all| all.iter().all(|file| file.exists()))
 }
 
 /// The names of all arguments of a command.
@@ -261,7 +297,7 @@ fn json(value: &Bound<'_, PyAny>, depth: usize) -> Result<Json, String> {
         return Err("it takes the path of a table, not a table in memory".to_owned());
     }
     if value.hasattr("__fspath__").map_err(failed)? {
-        let path: std::path::PathBuf = value.extract().map_err(failed)?;
+        let path: PathBuf = value.extract().map_err(failed)?;
         let text = path.to_str().ok_or_else(|| "the path is not UTF-8".to_owned())?;
         return Ok(text.into());
     }

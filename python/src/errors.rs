@@ -31,7 +31,7 @@ pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
 }
 
 /// A text of the library with the arguments of the keys it names: `[output] path` of a job is `output=`.
-fn with_arguments(text: &str) -> String {
+pub(crate) fn with_arguments(text: &str) -> String {
     let quoted = |piece: &str| {
         let request =
             ["[judging] ", "[attack] ", "[measure] "].iter().find_map(|part| piece.strip_prefix(part));

@@ -15,9 +15,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use incrowd::core::Taxonomy;
+use incrowd::hierarchy::{HierarchySpec, arx, lint};
 use incrowd::job::JobFile;
 use incrowd::job::keys::Command;
-use incrowd::{AttackRequest, CompareRequest, Error, Judging};
+use incrowd::{AttackRequest, Audience, Behind, Claim, CompareRequest, Error, Judging, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value as Json;
@@ -59,9 +61,11 @@ fn verify(
     release: Bound<'_, PyAny>,
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    judge(py, Command::Verify, &release, original, arguments, progress, |judging, _, progress| {
+    judge(py, Command::Verify, &release, original, arguments, job, progress, |judging, asked, progress| {
+        judging.check = asked.path("check")?;
         let checked = incrowd::verify(judging, progress)?;
         let unread = checked.verification.unread.iter().map(|(column, records)| {
             format!(
@@ -70,7 +74,15 @@ fn verify(
             )
         });
         let told = checked.from_original.iter().flat_map(|found| found.warnings.clone());
-        Ok((checked.to_json().to_string(), unread.chain(told).collect()))
+        let behind = match &checked.behind {
+            Behind::Unknown(why) => Some(errors::with_arguments(why)),
+            Behind::NotAsked | Behind::Known => None,
+        };
+        let unsealed = checked.manifest_unsealed.then(|| {
+            "the manifest does not state its own digest: whether it was changed cannot be told".to_owned()
+        });
+        let told = unread.chain(behind).chain(told).chain(unsealed);
+        Ok((checked.to_json().to_string(), told.collect()))
     })
 }
 
@@ -81,10 +93,11 @@ fn measure(
     original: Given,
     release: Bound<'_, PyAny>,
     arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let original = Some(original);
-    judge(py, Command::Measure, &release, original, arguments, progress, |judging, asked, progress| {
+    judge(py, Command::Measure, &release, original, arguments, job, progress, |judging, asked, progress| {
         let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
         Ok((measured.to_json().to_string(), Vec::new()))
     })
@@ -97,19 +110,43 @@ fn attack(
     release: Bound<'_, PyAny>,
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let counts_known = original.is_some();
-    judge(py, Command::Attack, &release, original, arguments, progress, move |judging, asked, progress| {
-        let request = AttackRequest { counts_known, ..asked.attacks()? };
-        let report = incrowd::attack(judging, &request, progress)?;
-        let mut answer = report.to_json();
-        answer["holds"] = report.holds().into();
-        if let Some(path) = asked.path("details")? {
-            incrowd::write_file(&path, &report.details())?;
-        }
-        Ok((answer.to_string(), Vec::new()))
-    })
+    let file = job.clone();
+    judge(
+        py,
+        Command::Attack,
+        &release,
+        original,
+        arguments,
+        job,
+        progress,
+        move |judging, asked, progress| {
+            let request = AttackRequest { counts_known, ..asked.attacks()? };
+            if counts_known && request.original_size.is_some() {
+                return Err(Error::job("`original` and `original_size` cannot be given together"));
+            }
+            // Decided before any work: it must not take the place of anything that is read.
+            let details = asked.path("details")?.map(|path| {
+                let mut claim = Claim::of_judging(judging);
+                [&request.external, &request.second, &file]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|path| claim.reads(path));
+                claim.writes(&path, "the details", "details")
+            });
+            let details = details.transpose()?;
+            let report = incrowd::attack(judging, &request, progress)?;
+            let mut answer = report.to_json();
+            answer["holds"] = report.holds().into();
+            if let Some(target) = &details {
+                incrowd::write_file(target, &report.details(), Audience::Owner)?;
+            }
+            Ok((answer.to_string(), Vec::new()))
+        },
+    )
 }
 
 /// The pages about a release: public, and the owner's if there is an original.
@@ -119,9 +156,10 @@ fn report(
     release: Bound<'_, PyAny>,
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    judge(py, Command::Report, &release, original, arguments, progress, |judging, asked, progress| {
+    judge(py, Command::Report, &release, original, arguments, job, progress, |judging, asked, progress| {
         let pages = incrowd::report(judging, &asked.measures()?, progress)?;
         let answer =
             serde_json::json!({ "public": pages.public, "owner": pages.owner, "holds": pages.holds });
@@ -129,27 +167,31 @@ fn report(
     })
 }
 
+#[allow(clippy::too_many_arguments, reason = "they are those of the functions above")]
 fn judge(
     py: Python<'_>,
     command: Command,
     release: &Bound<'_, PyAny>,
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-    judge: impl FnOnce(&Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error> + Send + 'static,
+    judge: impl FnOnce(&mut Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error> + Send + 'static,
 ) -> PyResult<Answer> {
     let arguments = Arguments::of(py, command, arguments)?;
     let release = Judged::of(release)?;
     run(py, progress, move |progress| {
-        let (judging, provenance, asked) = arguments.judging(release, original)?;
-        judge(&judging, &asked, progress).map_err(|error| provenance.locate(error).into())
+        let (mut judging, about, asked) = arguments.judging(job.as_deref(), release, original)?;
+        let answer = judge(&mut judging, &asked, progress);
+        let (answer, told) = answer.map_err(|error| about.provenance.locate(error))?;
+        Ok((answer, about.notes.into_iter().chain(told).collect()))
     })
 }
 
 /// What is judged.
 enum Judged {
-    /// A release of ours, with what it knows of itself.
-    Release(Box<Judging>),
+    /// A release of ours, with what it knows of itself: how it is judged, and the column of its original that tells persons apart.
+    Release(Box<Judging>, Option<String>),
     /// Any other table.
     Table(Given),
 }
@@ -157,7 +199,10 @@ enum Judged {
 impl Judged {
     fn of(release: &Bound<'_, PyAny>) -> PyResult<Judged> {
         match release.cast::<Release>() {
-            Ok(release) => Ok(Judged::Release(Box::new(release.get().judging()))),
+            Ok(release) => {
+                let release = release.get();
+                Ok(Judged::Release(Box::new(release.judging()), release.person()))
+            }
             Err(_) => release.extract().map(Judged::Table),
         }
     }
@@ -174,9 +219,22 @@ fn profile(
     let arguments = Arguments::of(py, Command::Profile, arguments)?;
     run(py, progress, move |progress| {
         let (file, asked) = arguments.looking(table)?;
-        let options = asked.profile(file.job.input)?;
-        let profile = incrowd::profile(&options, progress).map_err(|error| file.provenance.locate(error))?;
-        Ok((profile.to_json().to_string(), file.notes))
+        let JobFile { job, provenance, notes } = file;
+        let locate = |error| provenance.locate(error);
+        let hierarchies = job.columns.iter().any(|(_, column)| column.spec.hierarchy.is_some());
+        if hierarchies && asked.get("outliers").is_none() {
+            let error = Error::job("hierarchies are for distances");
+            return Err(error.help("give `outliers` too, for example {\"on\": \"income\"}").into());
+        }
+        let options = asked.profile(job.input.clone())?;
+        let profile = incrowd::profile(&options, progress).map_err(locate)?;
+        let mut answer = profile.to_json();
+        if let Some(params) = asked.outliers()? {
+            let job = requests::on_the_same_columns(job, &profile, &params);
+            let found = incrowd::outliers(&job, &params, progress).map_err(locate)?;
+            answer["private"]["outliers"] = found.to_json();
+        }
+        Ok((answer.to_string(), notes))
     })
 }
 
@@ -262,13 +320,32 @@ fn levels(
     column: String,
     hierarchy: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Vec<String>>> {
+    hierarchy_of(py, table, column, hierarchy, None, |taxonomy, spec, values| {
+        let labels = |value: &&str| {
+            let code = taxonomy.code(value).or_else(|| taxonomy.code(&spec.canonical(value)?))?;
+            let label = |level| taxonomy.label(taxonomy.at_level(code, level)).to_owned();
+            Some(std::iter::once((*value).to_owned()).chain((0..=taxonomy.height()).map(label)).collect())
+        };
+        values.iter().map(labels).collect()
+    })
+}
+
+/// Builds the hierarchy of a column from its values, and asks it something.
+fn hierarchy_of<T: Send + 'static>(
+    py: Python<'_>,
+    table: Given,
+    column: String,
+    hierarchy: &Bound<'_, PyAny>,
+    progress: Option<Py<PyAny>>,
+    ask: impl FnOnce(&Taxonomy, &HierarchySpec, &[&str]) -> Option<T> + Send + 'static,
+) -> PyResult<T> {
     let given = PyDict::new(py);
     given.set_item("quasi", [column.as_str()])?;
     let of_column = PyDict::new(py);
     of_column.set_item(column.as_str(), hierarchy)?;
     given.set_item("hierarchy", of_column)?;
     let arguments = Arguments::of(py, Command::Anonymize, &given)?;
-    run(py, None, move |progress| {
+    run(py, progress, move |progress| {
         let (file, _) = arguments.making(None, Some(table))?;
         let spec = file.job.column(&column).and_then(|column| column.spec.hierarchy.clone());
         let spec = spec.ok_or_else(|| Error::job("which hierarchy?"))?;
@@ -276,16 +353,91 @@ fn levels(
         let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
         let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
         let taxonomy = spec.build_counted(&column, &values, Some(&counts), None)?;
-        let labels = |value: &&str| {
-            let code = taxonomy.code(value).or_else(|| taxonomy.code(&spec.canonical(value)?))?;
-            let label = |level| taxonomy.label(taxonomy.at_level(code, level)).to_owned();
-            Some(std::iter::once((*value).to_owned()).chain((0..=taxonomy.height()).map(label)).collect())
-        };
-        let all: Option<Vec<Vec<String>>> = values.iter().map(labels).collect();
-        all.ok_or_else(|| {
+        let known = values.iter().copied().filter(|value| spec.canonical(value).is_none());
+        let absent = lint::missing_values(&taxonomy, known);
+        let answer = if absent > 0 { None } else { ask(&taxonomy, &spec, &values) };
+        answer.ok_or_else(|| {
             Error::input(format!("column `{column}` has values that its hierarchy lacks")).into()
         })
     })
+}
+
+/// The hierarchy of a column as an ARX-style file has it: one line per value.
+#[pyfunction]
+fn hierarchy(
+    py: Python<'_>,
+    table: Given,
+    column: String,
+    kind: &Bound<'_, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    hierarchy_of(py, table, column, kind, progress, |taxonomy, _, _| Some(arx::write(taxonomy)))
+}
+
+/// What is wrong with a hierarchy file, line by line, as JSON.
+#[pyfunction]
+#[pyo3(name = "lint")]
+fn told_findings(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let found = || -> incrowd::Result<Json> {
+        let spec = incrowd::job::hierarchy_from_path(&path)?;
+        let (findings, lines) = match &spec {
+            HierarchySpec::Arx { name, text } => {
+                let lines = arx::lines(name, text)?;
+                (lint::lint(&lines), lines.len())
+            }
+            _ => (Vec::new(), 0),
+        };
+        let is_error = |finding: &&lint::Finding| finding.severity == lint::Severity::Error;
+        let told = |finding: &lint::Finding| {
+            let severity = if is_error(&finding) { "error" } else { "warning" };
+            serde_json::json!({ "severity": severity, "line": finding.line, "message": finding.message })
+        };
+        let errors = findings.iter().filter(is_error).count();
+        let all: Vec<Json> = findings.iter().map(told).collect();
+        Ok(serde_json::json!({ "lines": lines, "errors": errors, "findings": all }))
+    };
+    found().map(|found| found.to_string()).map_err(|error| errors::raise(py, error.into()))
+}
+
+/// Drafts a job file for a table, and writes it.
+#[pyfunction]
+fn init(
+    py: Python<'_>,
+    tables: Vec<PathBuf>,
+    arguments: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let arguments = Arguments::of(py, Command::Init, arguments)?;
+    run(py, progress, move |progress| {
+        let (file, asked) = arguments.looking(Given::Files(tables))?;
+        let options = asked.init(file.job)?;
+        if options.job.exists() && !asked.flag("force")? {
+            let error = Error::job(format!("`{}` is there already", options.job.display()));
+            return Err(error
+                .help("choose another file with `output`, or replace it with `force=True`")
+                .into());
+        }
+        let mut claim = Claim::default();
+        options.input.paths.iter().for_each(|path| claim.reads(path));
+        let target = claim.writes(&options.job, "the job file", "output")?;
+        let draft = incrowd::profile::init(&options, progress).map_err(|e| file.provenance.locate(e))?;
+        incrowd::write_file(&target, draft.text.as_bytes(), Audience::Everybody)?;
+        let unsure = draft.profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.clone());
+        let unsure: Vec<String> = unsure.collect();
+        let doubts =
+            (!unsure.is_empty()).then(|| format!("unsure of {}: the file says why", unsure.join(", ")));
+        let answer = serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
+        Ok((answer.to_string(), file.notes.into_iter().chain(doubts).collect()))
+    })
+}
+
+/// Writes a page. One that is not for everybody only its owner can read.
+#[pyfunction]
+fn write_page(py: Python<'_>, path: PathBuf, text: &str, private: bool) -> PyResult<()> {
+    let readers = if private { Audience::Owner } else { Audience::Everybody };
+    let written =
+        Target::decide(&path).and_then(|target| incrowd::write_file(&target, text.as_bytes(), readers));
+    written.map_err(|error| errors::raise(py, error.into()))
 }
 
 /// What a job file says, as JSON; refused if it is not sound.
@@ -340,6 +492,10 @@ fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(batches, module)?)?;
     module.add_function(wrap_pyfunction!(levels, module)?)?;
+    module.add_function(wrap_pyfunction!(hierarchy, module)?)?;
+    module.add_function(wrap_pyfunction!(told_findings, module)?)?;
+    module.add_function(wrap_pyfunction!(init, module)?)?;
+    module.add_function(wrap_pyfunction!(write_page, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(read_job, module)?)?;
     module.add_function(wrap_pyfunction!(told_signatures, module)?)?;

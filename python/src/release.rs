@@ -62,6 +62,11 @@ impl Release {
         held.batches().map_err(|e| errors::raise(py, e.into()))
     }
 
+    /// The column of the original that tells persons apart.
+    pub(crate) fn person(&self) -> Option<String> {
+        self.job.input.person.clone()
+    }
+
     /// How it is judged: by its manifest, with the hierarchies of its job.
     pub(crate) fn judging(&self) -> Judging {
         match &self.held {

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use incrowd::job::keys::Command::{self, Attack, Batches, Measure, Profile, Report};
-use incrowd::job::{Input, JobBuilder};
+use incrowd::job::keys::Command::{self, Attack, Batches, Init, Measure, Profile, Report, Verify};
+use incrowd::job::{Input, Job, JobBuilder, RoleName};
+use incrowd::profile::InitOptions;
 use incrowd::risk::population::Sampling;
 use incrowd::utility::Workload;
 use incrowd::{Ask, AttackRequest, Epsilon, Error, Limit, ProfileOptions, Quantity, Result, Value};
@@ -87,7 +88,7 @@ pub(crate) const REQUESTS: &[Request] = &[
     request(
         "outliers",
         Takes::Params,
-        &[Attack],
+        &[Attack, Profile],
         "What an outlier is, in the parameters of plain-k-anonymity",
     ),
     request(
@@ -115,6 +116,12 @@ pub(crate) const REQUESTS: &[Request] = &[
         Takes::File,
         &[Attack],
         "Write every released row with its risks to a CSV file: not for publication",
+    ),
+    request(
+        "check",
+        Takes::File,
+        &[Verify],
+        "The key that the manifest must be signed with (`sign`): without such a signature the check fails",
     ),
     request("quasi", Takes::Names, &[Profile], "The quasi-identifiers on which uniqueness is measured"),
     request("columns", Takes::Names, &[Profile], "Look at these columns only"),
@@ -147,6 +154,9 @@ pub(crate) const REQUESTS: &[Request] = &[
         &[Batches],
         "Join each release with the one before it, as if people were in both",
     ),
+    Request { default: "job.toml", ..request("output", Takes::File, &[Init], "The job file") },
+    Request { default: "10", ..request("k", Takes::Count, &[Init], "How many records a group has at least") },
+    request("force", Takes::Flag, &[Init], "Replace the job file if it is there"),
 ];
 
 /// Those of a command.
@@ -227,11 +237,7 @@ impl Asked {
 
     /// With what to attack.
     pub(crate) fn attacks(&self) -> Result<AttackRequest> {
-        let params = |map: Map<String, Json>| map.into_iter().collect::<Map<String, Json>>();
-        let outliers = match self.get("outliers") {
-            None => Vec::new(),
-            Some(_) => model("plain-k-anonymity", &params(self.table("outliers", "parameters by name")?))?,
-        };
+        let outliers = self.outliers()?.unwrap_or_default();
         let suppression = self.get("suppression").map(method).transpose()?;
         Ok(AttackRequest {
             external: self.path("external")?,
@@ -249,6 +255,21 @@ impl Asked {
             original_size: self.count("original_size")?,
             counts_known: false,
         })
+    }
+
+    /// What an outlier is.
+    pub(crate) fn outliers(&self) -> Result<Option<Vec<(String, Value)>>> {
+        let given = self.get("outliers").map(|_| self.table("outliers", "parameters by name")).transpose()?;
+        given.map(|params| model("plain-k-anonymity", &params)).transpose()
+    }
+
+    /// What a job file is made from.
+    #[allow(clippy::needless_update, reason = "what else there may be to ask is left as it is")]
+    pub(crate) fn init(&self, job: Job) -> Result<InitOptions> {
+        let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
+        let k = self.count("k")?.unwrap_or(10);
+        let file = self.path("output")?.unwrap_or_else(|| PathBuf::from("job.toml"));
+        Ok(InitOptions { input: job.input, roles, k, job: file, ..InitOptions::default() })
     }
 
     /// What to look at.
@@ -271,6 +292,24 @@ impl Asked {
             ..usual
         })
     }
+}
+
+/// A job to count outliers by: on the quasi-identifiers that the profile measured uniqueness on, and the sensitive column that is
+/// meant.
+pub(crate) fn on_the_same_columns(
+    mut job: Job,
+    profile: &incrowd::Profile,
+    params: &[(String, Value)],
+) -> Job {
+    let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
+    let proposed = profile.columns.iter().filter(|column| column.proposal.role == RoleName::Sensitive);
+    let sensitive = on.map_or_else(|| proposed.map(|column| column.name.clone()).collect(), |on| vec![on]);
+    let measured =
+        profile.uniqueness.iter().flat_map(|u| &u.columns).map(|&c| profile.columns[c].name.clone());
+    let quasi: Vec<String> = measured.filter(|name| !sensitive.contains(name)).collect();
+    quasi.iter().for_each(|name| job.set_role(name, RoleName::Quasi));
+    sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
+    job
 }
 
 /// `prosecutor` or `prosecutor.average`.

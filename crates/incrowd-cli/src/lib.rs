@@ -35,6 +35,9 @@ pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         std::process::exit(130);
     })
     .ok();
+    // A file that grows beyond the limit is an error of the write, which is told, and no reason to fall dead.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
     let cli = Cli::parse_from(typed);
     match run(&cli) {
         Ok(code) => code,

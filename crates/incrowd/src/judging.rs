@@ -36,6 +36,8 @@ pub struct Judging {
     pub population: Option<PopulationJob>,
     /// The external table of a k-join-anonymous release, and the private audit table if there is one.
     pub external: Option<ExternalJob>,
+    /// The key that the manifest must be signed with.
+    pub check: Option<PathBuf>,
     /// The release itself, if it is in memory with its manifest.
     pub held: Option<Held>,
 }
@@ -69,6 +71,7 @@ impl Judging {
             original: Some(job.input.clone()),
             population: job.population.clone(),
             external: job.external.clone(),
+            check: None,
             held: None,
         }
     }

@@ -15,6 +15,7 @@ pub mod keys;
 #[cfg(test)]
 mod page;
 mod provenance;
+mod quotable;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -236,6 +237,8 @@ pub struct Input {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// The column that says whose record it is. Then every promise counts persons.
+    pub person: Option<String>,
 }
 
 impl Input {
@@ -266,6 +269,7 @@ impl Default for Input {
             default_role: DefaultRole::default(),
             delimiter: None,
             format: None,
+            person: None,
         }
     }
 }
@@ -314,6 +318,10 @@ pub struct Output {
     pub report: Option<PathBuf>,
     /// The page about the release that is for the data owner only, if one is wanted.
     pub owner_report: Option<PathBuf>,
+    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
+    /// The key the manifest is signed with, if it shall be; made if it is not there.
+    pub sign: Option<PathBuf>,
 }
 
 /// An entry of `[columns]`.
