@@ -10,6 +10,17 @@ from __future__ import annotations
 import json as _json
 
 from . import _incrowd
+from ._answers import (
+    Attacks,
+    Comparison,
+    Explanation,
+    Hierarchy,
+    Page,
+    Pages,
+    Profile,
+    Record,
+    Verification,
+)
 from ._errors import (
     Error,
     InputError,
@@ -19,9 +30,10 @@ from ._errors import (
     Unsatisfiable,
     Warning,
 )
-from ._functions import anonymize, attack, batches, compare, measure, profile, report, verify
+from ._functions import anonymize, attack, batches, compare, init, measure, profile, report, verify
+from ._hierarchies import hierarchy, lint
 from ._job import Job
-from ._results import Attacks, Comparison, Explanation, Page, Pages, Record, Release, ReleasedTable, Verification
+from ._release import Release, ReleasedTable
 
 __version__ = _incrowd.__version__
 
@@ -44,12 +56,14 @@ __all__ = [
     "Comparison",
     "Error",
     "Explanation",
+    "Hierarchy",
     "InputError",
     "InternalError",
     "Job",
     "JobError",
     "Page",
     "Pages",
+    "Profile",
     "Record",
     "Release",
     "ReleasedTable",
@@ -63,6 +77,9 @@ __all__ = [
     "batches",
     "compare",
     "explain",
+    "hierarchy",
+    "init",
+    "lint",
     "measure",
     "names",
     "profile",

@@ -7,14 +7,16 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from . import _incrowd
+from ._answers import Attacks, Comparison, Pages, Profile, Record, Verification
 from ._errors import Warning
 from ._progress import Progress, listener
-from ._results import Attacks, Comparison, Pages, Record, Release, Verification
+from ._release import Release
 
 T = TypeVar("T")
+_Job = Union[str, "PathLike[str]", None]
 
 # Runs that were interrupted and had no time to clean up.
 atexit.register(_incrowd.abandon_all)
@@ -41,45 +43,53 @@ def _inner(release: object) -> object:
 
 
 def anonymize(
-    table: object, arguments: dict[str, Any], progress: Progress, job: str | PathLike[str] | None = None
+    table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Release:
     release, told = _told(lambda p: _incrowd.anonymize(table, arguments, job, p), progress)
     _warn(told)
     return Release(release)
 
 
-def verify(release: object, original: object, arguments: dict[str, Any], progress: Progress) -> Verification:
-    answer, told = _told(lambda p: _incrowd.verify(_inner(release), original, arguments, p), progress)
+def verify(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Verification:
+    answer, told = _told(lambda p: _incrowd.verify(_inner(release), original, arguments, job, p), progress)
     _warn(told)
     return Verification(json.loads(answer))
 
 
-def measure(original: object, release: object, arguments: dict[str, Any], progress: Progress) -> Record:
-    answer, told = _told(lambda p: _incrowd.measure(original, _inner(release), arguments, p), progress)
+def measure(
+    original: object, release: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Record:
+    answer, told = _told(lambda p: _incrowd.measure(original, _inner(release), arguments, job, p), progress)
     _warn(told)
     return Record(json.loads(answer))
 
 
-def attack(release: object, original: object, arguments: dict[str, Any], progress: Progress) -> Attacks:
-    answer, told = _told(lambda p: _incrowd.attack(_inner(release), original, arguments, p), progress)
+def attack(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Attacks:
+    answer, told = _told(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
     _warn(told)
     return Attacks(json.loads(answer))
 
 
-def report(release: object, original: object, arguments: dict[str, Any], progress: Progress) -> Pages:
-    answer, told = _told(lambda p: _incrowd.report(_inner(release), original, arguments, p), progress)
+def report(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Pages:
+    answer, told = _told(lambda p: _incrowd.report(_inner(release), original, arguments, job, p), progress)
     _warn(told)
     return Pages(json.loads(answer))
 
 
-def profile(table: object, arguments: dict[str, Any], progress: Progress) -> Record:
+def profile(table: object, arguments: dict[str, Any], progress: Progress) -> Profile:
     answer, told = _told(lambda p: _incrowd.profile(table, arguments, p), progress)
     _warn(told)
-    return Record(json.loads(answer))
+    return Profile(json.loads(answer))
 
 
 def compare(
-    table: object, arguments: dict[str, Any], progress: Progress, job: str | PathLike[str] | None = None
+    table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Comparison:
     answer, page, told = _told(lambda p: _incrowd.compare(table, arguments, job, p), progress)
     _warn(told)
@@ -90,8 +100,17 @@ def batches(
     tables: Sequence[str | PathLike[str]],
     arguments: dict[str, Any],
     progress: Progress,
-    job: str | PathLike[str] | None = None,
+    job: _Job = None,
 ) -> Record:
     answer, told = _told(lambda p: _incrowd.batches(list(tables), arguments, job, p), progress)
+    _warn(told)
+    return Record(json.loads(answer))
+
+
+def init(
+    table: str | PathLike[str] | Sequence[str | PathLike[str]], arguments: dict[str, Any], progress: Progress
+) -> Record:
+    tables = [table] if isinstance(table, (str, PathLike)) else list(table)
+    answer, told = _told(lambda p: _incrowd.init(tables, arguments, p), progress)
     _warn(told)
     return Record(json.loads(answer))

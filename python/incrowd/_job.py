@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
 from . import _calls, _incrowd
+from ._answers import Attacks, Comparison, Pages, Record, Verification
 from ._errors import JobError
-from ._functions import ARGUMENTS, JobArguments
+from ._functions import ARGUMENTS, SHARED, JobArguments
 from ._progress import Progress
-from ._results import Comparison, Record, Release
+from ._release import Release
 
 
 def _near(name: str) -> str | None:
@@ -66,6 +68,30 @@ class Job(JobArguments):
         """Makes and verifies the release, of `table` if it is given in the place of the job's own."""
         return _calls.anonymize(table, dict(self._set), progress, self._file)
 
+    def _on(self, command: str) -> dict[str, Any]:
+        """What was set and means the same to another command. Which files a release goes to says nothing about judging it."""
+        return {name: value for name, value in self._set.items() if name in SHARED[command]}
+
     def compare(self, table: object = None, *, progress: Progress = None) -> Comparison:
-        """Sweeps what the job's `[compare]` says. Arguments that were set do not count here."""
-        return _calls.compare(table, {}, progress, self._file)
+        """Sweeps what the job's `[compare]` says."""
+        return _calls.compare(table, self._on("compare"), progress, self._file)
+
+    def batches(self, tables: Sequence[str | PathLike[str]], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
+        """Publishes a sequence of tables, each under the rules of the job."""
+        return _calls.batches(tables, {**self._on("batches"), "dir": dir}, progress, self._file)
+
+    def verify(self, release: object, *, original: object = None, progress: Progress = None) -> Verification:
+        """Checks a published table against the promises of the job."""
+        return _calls.verify(release, original, self._on("verify"), progress, self._file)
+
+    def attack(self, release: object, *, original: object = None, progress: Progress = None) -> Attacks:
+        """Attacks a release that the job made."""
+        return _calls.attack(release, original, self._on("attack"), progress, self._file)
+
+    def measure(self, original: object, release: object, *, progress: Progress = None) -> Record:
+        """Says what a release that the job made cost."""
+        return _calls.measure(original, release, self._on("measure"), progress, self._file)
+
+    def pages(self, release: object, *, original: object = None, progress: Progress = None) -> Pages:
+        """Makes the pages about a release that the job made."""
+        return _calls.report(release, original, self._on("report"), progress, self._file)

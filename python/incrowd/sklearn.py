@@ -12,7 +12,7 @@ from typing import Any
 from . import _incrowd
 from ._errors import InputError, JobError
 from ._functions import Hierarchy, anonymize
-from ._results import Release
+from ._release import Release
 
 Frame = Any
 """A `pandas.DataFrame`."""
@@ -99,16 +99,36 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         self.levels_: dict[str, int] = {
             column: int(level) for column, level in release.manifest.algorithm.levels.items()
         }
+        self.values_: dict[str, Frame] = {column: X[[column]].drop_duplicates() for column in quasi}
+        self.labels_: dict[str, dict[str, str]] = {column: self._of(X[[column]], column) for column in quasi}
         self.groups_ = set(self._labels(X).itertuples(index=False, name=None))
         self.feature_names_in_ = list(X.columns)
         return self
 
+    def _of(self, table: Frame, column: str) -> dict[str, str]:
+        """The label of each value at the learned level, in the hierarchy of these values."""
+        rows = _incrowd.levels(table, column, (self.hierarchies or {})[column])
+        return {row[0]: row[1 + self.levels_[column]] for row in rows if len(row) > 1 + self.levels_[column]}
+
+    def _known(self, table: Frame, column: str) -> dict[str, str]:
+        """Labels of the values of a table: those that were learned, and those of new values where the hierarchy is the same with
+        them. A hierarchy made from other values may have other labels; then new values have none."""
+        learned = self.labels_[column]
+        if all(_spelled(value) in learned for value in table[column].unique()):
+            return learned
+        import pandas
+
+        both = pandas.concat([self.values_[column], table[[column]].dropna().drop_duplicates()], ignore_index=True)
+        try:
+            more = self._of(both, column)
+        except InputError:
+            return learned
+        return more if all(more.get(value) == label for value, label in learned.items()) else learned
+
     def _labels(self, table: Frame) -> Frame:
         labels: dict[str, Any] = {}
         for column in self.quasi:
-            level = self.levels_[column]
-            rows = _incrowd.levels(table[[column]], column, (self.hierarchies or {})[column])
-            known = {row[0]: row[1 + level] for row in rows}
+            known = self._known(table, column)
             labels[column] = [known.get(_spelled(value)) for value in table[column]]
         return type(table)(labels, index=table.index)
 

@@ -149,6 +149,28 @@ fn attack(
     )
 }
 
+/// What texts of an answer say of keys, said of arguments.
+fn in_arguments(answer: &mut Json) {
+    match answer {
+        Json::Object(map) => {
+            for (name, value) in map {
+                match value {
+                    Json::String(text) if name == "why" => *text = errors::with_arguments(text),
+                    Json::Array(notes) if name == "notes" => {
+                        let texts = notes.iter_mut().filter(|note| note.is_string());
+                        texts.for_each(|note| {
+                            *note = errors::with_arguments(note.as_str().unwrap_or_default()).into()
+                        });
+                    }
+                    below => in_arguments(below),
+                }
+            }
+        }
+        Json::Array(all) => all.iter_mut().for_each(in_arguments),
+        _ => {}
+    }
+}
+
 /// The pages about a release: public, and the owner's if there is an original.
 #[pyfunction]
 fn report(

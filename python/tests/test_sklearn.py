@@ -65,3 +65,15 @@ def test_it_stands_in_a_pipeline() -> None:
     model = make_pipeline(Anonymizer(["age", "zip", "sex"], HIERARCHIES, k=20), encode, DecisionTreeClassifier())
     model.fit(table.drop(columns="disease"), table["disease"])
     assert len(model.predict(table.drop(columns="disease"))) == 2000
+
+
+def test_a_hierarchy_that_another_table_would_change_gives_new_values_no_label() -> None:
+    train = pd.DataFrame({"code": ["11", "12", "21", "22"] * 25})
+    learned = Anonymizer(["code"], {"code": "mask"}, k=40).fit(train)
+    assert set(learned.transform(train)["code"]) == {"1*", "2*"}
+    # The same hierarchy with a new value, in no group: alone. With a longer one all labels would be others.
+    for new in ["31", "111"]:
+        with pytest.raises(incrowd.InputError, match="1 of 2 records"):
+            learned.transform(pd.DataFrame({"code": ["11", new]}))
+    inside = learned.transform(pd.DataFrame({"code": ["11", "13"]}))
+    assert list(inside["code"]) == ["1*", "1*"]

@@ -26,8 +26,9 @@ from os import PathLike
 from typing import Any, Literal, TypedDict, Union
 
 from . import _calls
+from ._answers import Attacks, Comparison, Pages, Profile, Record, Verification
 from ._progress import Progress
-from ._results import Attacks, Comparison, Pages, Record, Release, Verification
+from ._release import Release
 
 Path = Union[str, "PathLike[str]"]
 Columns = Union[str, Sequence[str]]
@@ -47,10 +48,12 @@ FUNCTIONS = [
      "`original` is the table it was made from, for attacks on outliers and on withheld records."),
     ("report", ["release: object"], "Pages", "Verifies, attacks and measures a release, and makes pages of that.",
      "With `original` there is a page for the data owner too."),
-    ("profile", ["table: object"], "Record", "Says what is in a table, how unique people are, and which roles to give.",
+    ("profile", ["table: object"], "Profile", "Says what is in a table, how unique people are, and which roles to give.",
      "All of it but the counts is for the data owner."),
     ("compare", ["table: object"], "Comparison", "Sweeps algorithms, models and parameters over a table.", ""),
     ("batches", ["tables: Sequence[Path]"], "Record", "Publishes a sequence of tables, each under the same rules.", ""),
+    ("init", ["table: Path | Sequence[Path]"], "Record", "Writes a job file for a table, with the reasons as comments; it runs as it is.",
+     "`table` is the path of a file, or several that are one table."),
 ]
 WITH_ORIGINAL = {"verify", "attack", "report"}
 
@@ -148,6 +151,18 @@ def typed_dict(model: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def shared(known: dict[str, Any]) -> str:
+    """What an argument of a job is to other commands: those that mean the same."""
+    meant = {a["name"]: (a.get("section"), a["form"]) for a in known["commands"]["anonymize"]}
+    lines = ["SHARED: dict[str, tuple[str, ...]] = {"]
+    for name, *_ in FUNCTIONS[1:]:
+        same = [a["name"] for a in known["commands"][name]
+                if meant.get(a["name"]) == (a.get("section"), a["form"]) and a.get("section") != "output"]
+        names = " ".join(f'"{one}",' for one in same)
+        lines.append(wrapped(f'"{name}": ({names}),', "        ", "    "))
+    return "\n".join([*lines, "}"])
+
+
 def text(known: dict[str, Any]) -> str:
     parts = [HEAD.rstrip("\n")]
     parts += [typed_dict(model) for model in known["models"]]
@@ -155,6 +170,7 @@ def text(known: dict[str, Any]) -> str:
     job += [f"    {a['name']}: {annotation(a, known)} | None" for a in known["commands"]["anonymize"]]
     names = ", ".join(f'"{a["name"]}"' for a in known["commands"]["anonymize"])
     parts += ["\n".join(job), wrapped(f"ARGUMENTS = ({names})", "    ", "ARGUMENTS"[:0] or " ").lstrip()]
+    parts += [shared(known)]
     parts += [function(*entry, known) for entry in FUNCTIONS]
     return "\n\n\n".join(parts) + "\n"
 
