@@ -10,8 +10,9 @@ from os import PathLike
 from typing import Any, Literal, TypedDict, Union
 
 from . import _calls
+from ._answers import Attacks, Comparison, Pages, Profile, Record, Verification
 from ._progress import Progress
-from ._results import Attacks, Comparison, Pages, Record, Release, Verification
+from ._release import Release
 
 Path = Union[str, "PathLike[str]"]
 Columns = Union[str, Sequence[str]]
@@ -24,7 +25,9 @@ class KAnonymity(TypedDict, total=False):
     narrows a person down to k candidates, never to one."""
 
     k: int
-    """how many records a group has at least."""
+    """how many records, or persons, a group has at least."""
+    dominance: float
+    """the greatest share of a group's records that one person may have."""
 
 
 class LDiversity(TypedDict, total=False):
@@ -228,12 +231,15 @@ class JobArguments:
     default_role: Literal["drop", "passthrough"] | None
     delimiter: str | None
     format: Literal["csv", "parquet", "arrow"] | None
+    person: str | None
     hierarchies: Mapping[str, Hierarchy] | Path | None
     output: Path | None
     manifest: Path | None
     report: Path | None
     owner_report: Path | None
     order: Literal["shuffled", "sorted"] | None
+    csv_safe: bool | None
+    sign: Path | None
     quasi: Columns | None
     sensitive: Columns | None
     identifier: Columns | None
@@ -280,14 +286,49 @@ class JobArguments:
     plain_k_anonymity: int | PlainKAnonymity | None
 
 
-ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "hierarchies", "output",
-    "manifest", "report", "owner_report", "order", "quasi", "sensitive", "identifier", "passthrough", "drop",
-    "kind", "hierarchy", "labels", "domain", "weight", "category", "publish", "k", "model", "population",
-    "algorithm", "set", "suppression_limit", "suppressed", "external", "id", "method", "on_conflict", "trim",
-    "values", "audit", "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity",
-    "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
-    "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
-    "p_plus_alpha_sensitive", "plain_k_anonymity")
+ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
+    "output", "manifest", "report", "owner_report", "order", "csv_safe", "sign", "quasi", "sensitive",
+    "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
+    "publish", "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "external",
+    "id", "method", "on_conflict", "trim", "values", "audit", "suppression", "suppression_key",
+    "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
+    "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence",
+    "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity")
+
+
+SHARED: dict[str, tuple[str, ...]] = {
+    "verify": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
+        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
+        "publish", "k", "model", "population", "external", "id", "on_conflict", "values", "audit",
+        "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
+        "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
+        "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "measure": ("missing", "on_missing", "default_role", "hierarchies", "quasi", "sensitive", "identifier",
+        "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category", "publish",
+        "external", "id",),
+    "attack": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
+        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
+        "publish", "population",),
+    "report": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
+        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
+        "publish", "k", "model", "population", "external", "id", "k_anonymity", "l_diversity", "t_closeness",
+        "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure",
+        "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive",
+        "plain_k_anonymity",),
+    "profile": ("missing", "delimiter", "format", "hierarchies", "hierarchy",),
+    "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
+        "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
+        "weight", "category", "publish", "population",),
+    "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
+        "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
+        "weight", "category", "publish", "k", "model", "population", "algorithm", "set", "suppression_limit",
+        "suppressed", "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity",
+        "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
+        "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
+        "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "init": ("missing", "delimiter", "format", "person", "quasi", "sensitive", "identifier", "passthrough",
+        "drop",),
+}
 
 
 def anonymize(
@@ -298,12 +339,15 @@ def anonymize(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     output: Path | None = None,
     manifest: Path | None = None,
     report: Path | None = None,
     owner_report: Path | None = None,
     order: Literal["shuffled", "sorted"] | None = None,
+    csv_safe: bool | None = None,
+    sign: Path | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
     identifier: Columns | None = None,
@@ -366,6 +410,9 @@ def anonymize(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -377,6 +424,13 @@ def anonymize(
         owner_report: A page about the release and its original, for the data owner only.
         order: The order of the published records. `shuffled` by a cryptographic generator, or `sorted` by the
             published cells. Never the order of the input. Default: shuffled.
+        csv_safe: Write cells of CSV so that no spreadsheet takes them for formulas. A cell that begins with
+            `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets an apostrophe before it. The
+            manifest says so, and `verify` and the other commands take it off again. Without it such cells are
+            published as they are. Default: false.
+        sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
+            there, which only its owner can read. Whoever has the key checks the manifest, and with it the
+            release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
     Columns:
         quasi: Columns that could be linked with other sources.
         sensitive: Columns nobody should learn about a person.
@@ -480,15 +534,16 @@ def anonymize(
             group's cells, and at no corner would everybody be an outlier with any of the published values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "output": output, "manifest":
-        manifest, "report": report, "owner_report": owner_report, "order": order, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind,
-        "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight, "category": category,
-        "publish": publish, "k": k, "model": model, "population": population, "algorithm": algorithm, "set":
-        set, "suppression_limit": suppression_limit, "suppressed": suppressed, "external": external, "id": id,
-        "method": method, "on_conflict": on_conflict, "trim": trim, "values": values, "audit": audit,
-        "suppression": suppression, "suppression_key": suppression_key, "suppression_seed": suppression_seed,
-        "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "output":
+        output, "manifest": manifest, "report": report, "owner_report": owner_report, "order": order,
+        "csv_safe": csv_safe, "sign": sign, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "weight": weight, "category": category, "publish": publish, "k": k, "model": model,
+        "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
+        "suppressed": suppressed, "external": external, "id": id, "method": method, "on_conflict":
+        on_conflict, "trim": trim, "values": values, "audit": audit, "suppression": suppression,
+        "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
+        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
         "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
         epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
         k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
@@ -506,6 +561,7 @@ def verify(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -542,6 +598,7 @@ def verify(
     p_alpha_sensitive: int | PAlphaSensitive | None = None,
     p_plus_alpha_sensitive: int | PPlusAlphaSensitive | None = None,
     plain_k_anonymity: int | PlainKAnonymity | None = None,
+    check: Path | None = None,
     progress: Progress = None,
 ) -> Verification:
     """Checks a published table against promises.
@@ -560,6 +617,9 @@ def verify(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -644,19 +704,22 @@ def verify(
         plain_k_anonymity: Every group has at least k different sensitive values, and nothing in it shows that
             it hides an outlier: no published value would make an outlier of everybody at a corner of the
             group's cells, and at no corner would everybody be an outlier with any of the published values.
+    Asked:
+        check: The key that the manifest must be signed with (`sign`): without such a signature the check
+            fails.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "manifest": manifest, "quasi":
-        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
-        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
-        "category": category, "publish": publish, "k": k, "model": model, "population": population,
-        "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit": audit,
-        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
+        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
+        "weight": weight, "category": category, "publish": publish, "k": k, "model": model, "population":
+        population, "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit":
+        audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
         "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
         epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
         k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
         p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity}
+        plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -769,6 +832,7 @@ def attack(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -811,6 +875,9 @@ def attack(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -858,12 +925,13 @@ def attack(
         details: Write every released row with its risks to a CSV file: not for publication.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "manifest": manifest, "quasi":
-        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
-        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
-        "category": category, "publish": publish, "population": population, "only": only, "external":
-        external, "second": second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression,
-        "original_size": original_size, "threshold": threshold, "limit": limit, "details": details}
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
+        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
+        "weight": weight, "category": category, "publish": publish, "population": population, "only": only,
+        "external": external, "second": second, "outliers": outliers, "epsilon": epsilon, "suppression":
+        suppression, "original_size": original_size, "threshold": threshold, "limit": limit, "details":
+        details}
     return _calls.attack(release, original, arguments, progress)
 
 
@@ -876,6 +944,7 @@ def report(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -932,6 +1001,9 @@ def report(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -1020,12 +1092,12 @@ def report(
         target: The column to predict, if not the first sensitive one with 2 to 32 values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "manifest": manifest, "quasi":
-        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
-        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
-        "category": category, "publish": publish, "k": k, "model": model, "population": population,
-        "external": external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness":
-        t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
+        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
+        "weight": weight, "category": category, "publish": publish, "k": k, "model": model, "population":
+        population, "external": external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
         "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
         delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
         "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
@@ -1042,6 +1114,7 @@ def profile(
     format: Literal["csv", "parquet", "arrow"] | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
+    outliers: Mapping[str, Any] | None = None,
     quasi: Columns | None = None,
     columns: Columns | None = None,
     share: float | None = None,
@@ -1049,7 +1122,7 @@ def profile(
     population_size: int | None = None,
     sampling_fraction: float | None = None,
     progress: Progress = None,
-) -> Record:
+) -> Profile:
     """Says what is in a table, how unique people are, and which roles to give.
 
     All of it but the counts is for the data owner.
@@ -1068,6 +1141,7 @@ def profile(
             `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
             "left" } }`.
     Asked:
+        outliers: What an outlier is, in the parameters of plain-k-anonymity.
         quasi: The quasi-identifiers on which uniqueness is measured.
         columns: Look at these columns only.
         share: The share of records that must be unique on a set of columns. Default: 0.05.
@@ -1076,8 +1150,8 @@ def profile(
         sampling_fraction: Which share of the population the table is.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "hierarchies":
-        hierarchies, "hierarchy": hierarchy, "quasi": quasi, "columns": columns, "share": share,
-        "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
+        hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns": columns,
+        "share": share, "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
         sampling_fraction}
     return _calls.profile(table, arguments, progress)
 
@@ -1090,6 +1164,7 @@ def compare(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
@@ -1126,6 +1201,9 @@ def compare(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Columns:
@@ -1171,11 +1249,12 @@ def compare(
             cores, which is also what 0 means.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind,
-        "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight, "category": category,
-        "publish": publish, "population": population, "algorithms": algorithms, "k": k, "models": models,
-        "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads": threads}
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "quasi":
+        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
+        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
+        "category": category, "publish": publish, "population": population, "algorithms": algorithms, "k": k,
+        "models": models, "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads":
+        threads}
     return _calls.compare(table, arguments, progress)
 
 
@@ -1187,7 +1266,10 @@ def batches(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
+    csv_safe: bool | None = None,
+    sign: Path | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
     identifier: Columns | None = None,
@@ -1242,8 +1324,19 @@ def batches(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
+    Making:
+        csv_safe: Write cells of CSV so that no spreadsheet takes them for formulas. A cell that begins with
+            `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets an apostrophe before it. The
+            manifest says so, and `verify` and the other commands take it off again. Without it such cells are
+            published as they are. Default: false.
+        sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
+            there, which only its owner can read. Whoever has the key checks the manifest, and with it the
+            release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
     Columns:
         quasi: Columns that could be linked with other sources.
         sensitive: Columns nobody should learn about a person.
@@ -1337,16 +1430,63 @@ def batches(
         same_people: Join each release with the one before it, as if people were in both.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind,
-        "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight, "category": category,
-        "publish": publish, "k": k, "model": model, "population": population, "algorithm": algorithm, "set":
-        set, "suppression_limit": suppression_limit, "suppressed": suppressed, "suppression": suppression,
-        "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
-        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity, "dir": dir, "same_people": same_people}
+        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "csv_safe":
+        csv_safe, "sign": sign, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "weight": weight, "category": category, "publish": publish, "k": k, "model": model,
+        "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
+        "suppressed": suppressed, "suppression": suppression, "suppression_key": suppression_key,
+        "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity":
+        l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity":
+        k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness,
+        "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive":
+        p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity, "dir": dir, "same_people": same_people}
     return _calls.batches(tables, arguments, progress)
+
+
+def init(
+    table: Path | Sequence[Path],
+    *,
+    missing: Columns | None = None,
+    delimiter: str | None = None,
+    format: Literal["csv", "parquet", "arrow"] | None = None,
+    person: str | None = None,
+    quasi: Columns | None = None,
+    sensitive: Columns | None = None,
+    identifier: Columns | None = None,
+    passthrough: Columns | None = None,
+    drop: Columns | None = None,
+    output: Path | None = None,
+    k: int | None = None,
+    force: bool | None = None,
+    progress: Progress = None,
+) -> Record:
+    """Writes a job file for a table, with the reasons as comments; it runs as it is.
+
+    `table` is the path of a file, or several that are one table.
+
+    Reading:
+        missing: Texts that count as missing. The whole cell must match. A null of a typed file always counts.
+            `[]` means that no text does. Default: (empty), ?, NA.
+        delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
+            semicolon, tab and `|`.
+        format: The format, if the first bytes of the file do not show it.
+        person: The column that says whose record it is: then every promise counts persons, not records. It is
+            an identifier and never published. A record without a value there counts as a person of its own.
+            See docs/persons.md.
+    Columns:
+        quasi: Columns that could be linked with other sources.
+        sensitive: Columns nobody should learn about a person.
+        identifier: Columns that name a person; never published.
+        passthrough: Columns published as they are.
+        drop: Columns to leave out.
+    Asked:
+        output: The job file. Default: job.toml.
+        k: How many records a group has at least. Default: 10.
+        force: Replace the job file if it is there.
+    """
+    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "person":
+        person, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough,
+        "drop": drop, "output": output, "k": k, "force": force}
+    return _calls.init(table, arguments, progress)

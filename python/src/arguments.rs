@@ -68,6 +68,24 @@ impl Arguments {
         self.given.shift_remove(name)
     }
 
+    /// Takes those of some keys apart.
+    pub(crate) fn apart(&mut self, wanted: impl Fn(&Key) -> bool) -> Arguments {
+        let names = keys_of(self.command).filter(|(key, _)| wanted(key)).map(|(_, flag)| argument_name(flag));
+        let given = names.filter_map(|name| self.take(&name).map(|value| (name, value))).collect();
+        Arguments { command: self.command, given }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Adds what is said to a job.
+    pub(crate) fn on_top(self, job: Job) -> Result<Job, Finished> {
+        let mut builder = JobBuilder::of(job);
+        self.on(&mut builder)?;
+        Ok(builder.finish_judging()?.job)
+    }
+
     /// Adds what is said of keys and promises, and returns the rest.
     fn on(mut self, builder: &mut JobBuilder) -> Result<Asked, Finished> {
         // Hierarchies by column are what `hierarchy` says; a path is the directory where they lie.

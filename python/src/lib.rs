@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use incrowd::core::Taxonomy;
 use incrowd::hierarchy::{HierarchySpec, arx, lint};
 use incrowd::job::JobFile;
-use incrowd::job::keys::Command;
+use incrowd::job::keys::{Command, Section};
 use incrowd::{AttackRequest, Audience, Behind, Claim, CompareRequest, Error, Judging, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -141,6 +141,7 @@ fn attack(
             let report = incrowd::attack(judging, &request, progress)?;
             let mut answer = report.to_json();
             answer["holds"] = report.holds().into();
+            in_arguments(&mut answer);
             if let Some(target) = &details {
                 incrowd::write_file(target, &report.details(), Audience::Owner)?;
             }
@@ -238,21 +239,24 @@ fn profile(
     arguments: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    let arguments = Arguments::of(py, Command::Profile, arguments)?;
+    let mut arguments = Arguments::of(py, Command::Profile, arguments)?;
+    // What is said of columns is for distances, and columns have roles only when the profile has proposed them.
+    let of_columns = arguments.apart(|key| {
+        key.section == Section::Columns || key.section == Section::Input && key.name == "hierarchies"
+    });
     run(py, progress, move |progress| {
-        let (file, asked) = arguments.looking(table)?;
-        let JobFile { job, provenance, notes } = file;
+        let (JobFile { job, provenance, notes }, asked) = arguments.looking(table)?;
         let locate = |error| provenance.locate(error);
-        let hierarchies = job.columns.iter().any(|(_, column)| column.spec.hierarchy.is_some());
-        if hierarchies && asked.get("outliers").is_none() {
+        let outliers = asked.outliers()?;
+        if outliers.is_none() && !of_columns.is_empty() {
             let error = Error::job("hierarchies are for distances");
             return Err(error.help("give `outliers` too, for example {\"on\": \"income\"}").into());
         }
         let options = asked.profile(job.input.clone())?;
         let profile = incrowd::profile(&options, progress).map_err(locate)?;
         let mut answer = profile.to_json();
-        if let Some(params) = asked.outliers()? {
-            let job = requests::on_the_same_columns(job, &profile, &params);
+        if let Some(params) = outliers {
+            let job = of_columns.on_top(requests::on_the_same_columns(job, &profile, &params))?;
             let found = incrowd::outliers(&job, &params, progress).map_err(locate)?;
             answer["private"]["outliers"] = found.to_json();
         }

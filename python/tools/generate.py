@@ -56,6 +56,9 @@ FUNCTIONS = [
      "`table` is the path of a file, or several that are one table."),
 ]
 WITH_ORIGINAL = {"verify", "attack", "report"}
+# How the table of a job is read says nothing about a release.
+JUDGING = {*WITH_ORIGINAL, "measure"}
+READING = {"delimiter", "format"}
 
 
 def literal(words: list[str]) -> str:
@@ -157,7 +160,8 @@ def shared(known: dict[str, Any]) -> str:
     lines = ["SHARED: dict[str, tuple[str, ...]] = {"]
     for name, *_ in FUNCTIONS[1:]:
         same = [a["name"] for a in known["commands"][name]
-                if meant.get(a["name"]) == (a.get("section"), a["form"]) and a.get("section") != "output"]
+                if meant.get(a["name"]) == (a.get("section"), a["form"]) and a.get("section") != "output"
+                and not (name in JUDGING and a["name"] in READING)]
         names = " ".join(f'"{one}",' for one in same)
         lines.append(wrapped(f'"{name}": ({names}),', "        ", "    "))
     return "\n".join([*lines, "}"])
