@@ -14,10 +14,10 @@ _STYLE = (
     '[data-jp-theme-light="false"] .incrowd,.vscode-dark .incrowd,html[theme=dark] .incrowd{' + _DARK + "}"
     ".incrowd table{border-collapse:collapse;margin:.6em 0;color:inherit;background:none}"
     ".incrowd tr{background:none!important}"
-    ".incrowd th,.incrowd td{border:0;border-bottom:1px solid var(--line);padding:.15em .8em .15em 0;text-align:left;color:inherit}"
+    ".incrowd th,.incrowd td{border:0;border-bottom:1px solid var(--line);padding:.15em .8em .15em 0;text-align:left!important;color:inherit}"
     ".incrowd .bar{display:inline-block;height:.7em;background:var(--bar)}"
     ".incrowd .good{color:var(--good);font-weight:600}.incrowd .bad{color:var(--bad);font-weight:600}"
-    ".incrowd .quiet{opacity:.75}</style>"
+    ".incrowd .quiet{opacity:.75}.incrowd .share{white-space:nowrap}</style>"
 )
 _WIDEST = 160
 
@@ -51,9 +51,10 @@ def texts(row: list[object]) -> list[str]:
 
 
 def bar(share: float, text: str = "") -> str:
-    """A share from 0 to 1 as a bar with its number."""
-    width = _WIDEST * min(1.0, max(0.0, share))
-    return f'<span class="bar" style="width:{width:.0f}px"></span> {html.escape(text or f"{share:.3f}")}'
+    """A share from 0 to 1 as a bar with its number; other numbers have no bar."""
+    width = _WIDEST * share if 0.0 <= share <= 1.0 else 0.0
+    told = html.escape(text or f"{share:.3f}")
+    return f'<span class="share"><span class="bar" style="width:{width:.0f}px"></span> {told}</span>'
 
 
 def verdict(holds: bool, yes: str, no: str) -> str:
