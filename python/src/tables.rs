@@ -46,8 +46,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Given> {
         let py = object.py();
         if object.hasattr("__arrow_c_stream__")? {
-            let capsule =
-                object.call_method0("__arrow_c_stream__").map_err(|error| not_given(py, &object, error))?;
+            // Whoever has no wish gets the table as it is; older libraries want to be told so.
+            let capsule = object.call_method1("__arrow_c_stream__", (py.None(),));
+            let capsule = capsule.map_err(|error| not_given(py, &object, error))?;
             let (schema, batches) = capsule::take(capsule.cast()?)?;
             return in_memory(schema, batches).map(Given::Memory).map_err(|e| errors::raise(py, e.into()));
         }
