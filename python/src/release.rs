@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use incrowd::core::text::Block;
 use incrowd::job::Job;
-use incrowd::{Held, Judging, Released, Report};
+use incrowd::{Error, Held, Judging, Released, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -131,6 +131,8 @@ impl Release {
     /// A table in memory as a stream of record batches. Whoever wants other types casts them.
     fn stream<'py>(&self, py: Python<'py>, table: usize) -> PyResult<Bound<'py, PyCapsule>> {
         let (schema, batches) = self.batches(py, table)?;
+        let (schema, batches) = capsule::for_everybody(schema, batches)
+            .map_err(|_| errors::raise(py, Error::bug("a release cannot be handed out").into()))?;
         capsule::give(py, schema, batches)
     }
 }
