@@ -49,6 +49,7 @@ impl Case {
             release: &self.judging.release,
             manifest: self.manifest.as_ref(),
             values: self.judging.values.as_ref(),
+            held: self.judging.held.as_ref(),
         }
     }
 
@@ -130,6 +131,9 @@ impl Case {
 
 /// The manifest of a release: the one stated, or the one beside it if it is about this very table.
 pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
+    if let Some(held) = &judging.held {
+        return Ok(Some(held.manifest.clone()));
+    }
     let path = match (judging.release.paths.as_slice(), &judging.release.memory) {
         ([path], None) => Some(path.as_path()),
         _ => None,

@@ -6,10 +6,12 @@
 use std::path::PathBuf;
 
 use incrowd_core::Value;
+use incrowd_engine::ReleasedTable;
 
 use crate::job::{
     Batches, ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, RoleName, Roles, Table,
 };
+use crate::manifest::Manifest;
 
 /// A release to be judged. What is left empty is asked of the manifest beside the release.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +38,17 @@ pub struct Judging {
     pub external: Option<ExternalJob>,
     /// The key that the manifest must be signed with.
     pub check: Option<PathBuf>,
+    /// The release itself, if it is in memory with its manifest.
+    pub held: Option<Held>,
+}
+
+/// A release in memory: its tables, in the manifest's order, and what its manifest says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The tables as they were verified.
+    pub tables: Vec<ReleasedTable>,
+    /// The manifest.
+    pub manifest: Manifest,
 }
 
 impl Judging {
@@ -59,6 +72,22 @@ impl Judging {
             population: job.population.clone(),
             external: job.external.clone(),
             check: None,
+            held: None,
+        }
+    }
+
+    /// Judges a release in memory by what its manifest says, with the hierarchies of the job that made it.
+    pub fn of_held(held: Held, job: &Job) -> Judging {
+        let missing = (Some(job.input.missing.clone()), Some(job.input.on_missing));
+        Judging {
+            release: Table::file(held.manifest.release.as_str()),
+            columns: job.columns.clone(),
+            missing: missing.0,
+            on_missing: missing.1,
+            population: job.population.clone(),
+            external: job.external.clone(),
+            held: Some(held),
+            ..Judging::default()
         }
     }
 

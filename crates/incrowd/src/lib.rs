@@ -47,6 +47,7 @@
 //! # }
 //! ```
 
+pub mod explain;
 pub mod job;
 pub mod manifest;
 pub mod profile;
@@ -95,7 +96,7 @@ pub use incrowd_engine::{
 };
 pub use incrowd_recode as recode;
 pub use job::Job;
-pub use judging::Judging;
+pub use judging::{Held, Judging};
 pub use make::{Made, Material, Records, make};
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};

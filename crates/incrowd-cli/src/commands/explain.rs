@@ -3,144 +3,13 @@
 use std::process::ExitCode;
 
 use incrowd::core::Better;
-use incrowd::metric::METRICS;
-use incrowd::model::MODELS;
-use incrowd::recode::ALGORITHMS;
-use incrowd::utility::UTILITIES;
-use incrowd::{ATTACKS, Error, Param, ParamKind};
+use incrowd::explain::{Entry, entries, takes};
+use incrowd::{Error, Param};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
 use crate::print::{OutputMode, say, with_flags};
-
-/// One entry of any list.
-struct Entry {
-    kind: &'static str,
-    name: &'static str,
-    about: &'static str,
-    limits: Option<&'static str>,
-    /// Keys in backticks.
-    needs: Option<&'static str>,
-    paper: &'static str,
-    params: &'static [Param],
-    /// Which end of its scale is the good one, if it is a measure.
-    better: Option<Better>,
-    /// What makes the same table give the same release again, if it does not anyway.
-    repeatable: &'static [(&'static str, &'static str)],
-}
-
-fn entries() -> Vec<Entry> {
-    let models = MODELS.iter().map(|c| Entry {
-        kind: "model",
-        name: c.name,
-        about: c.promise,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: c.params,
-        better: None,
-        repeatable: &[],
-    });
-    let algorithms = ALGORITHMS.iter().map(|c| Entry {
-        kind: "algorithm",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: c.params,
-        better: None,
-        repeatable: c.repeatable,
-    });
-    let metrics = METRICS.iter().map(|c| Entry {
-        kind: "metric",
-        name: c.name,
-        about: c.about,
-        limits: None,
-        needs: None,
-        paper: c.paper,
-        params: &[],
-        better: Some(c.better),
-        repeatable: &[],
-    });
-    let attacks = ATTACKS.iter().map(|c| Entry {
-        kind: "attack",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: Some(c.needs_text),
-        paper: c.paper,
-        params: c.params,
-        better: None,
-        repeatable: &[],
-    });
-    let utilities = UTILITIES.iter().map(|c| Entry {
-        kind: "utility",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: &[],
-        better: Some(c.better),
-        repeatable: &[],
-    });
-    let estimators = incrowd::risk::population::ESTIMATORS.iter().map(|e| Entry {
-        kind: "estimator",
-        name: e.name,
-        about: e.about,
-        limits: Some(e.limits),
-        needs: None,
-        paper: e.paper,
-        params: &[],
-        better: None,
-        repeatable: &[],
-    });
-    let joins = incrowd::recode::join::CARDS.iter().map(|c| Entry {
-        kind: "joining",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: Some("an external table (`external`) with the identifier and all quasi-identifiers"),
-        paper: c.paper,
-        params: &[],
-        better: None,
-        repeatable: &[],
-    });
-    let suppressions = incrowd::recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
-        kind: "suppression",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: c.params,
-        better: None,
-        repeatable: &[],
-    });
-    let choice = [&incrowd::CHOICE].into_iter().map(|c| Entry {
-        kind: "choice",
-        name: c.name,
-        about: c.about,
-        limits: Some(c.limits),
-        needs: None,
-        paper: c.paper,
-        params: &[],
-        better: None,
-        repeatable: &[],
-    });
-    models
-        .chain(algorithms)
-        .chain(suppressions)
-        .chain(metrics)
-        .chain(utilities)
-        .chain(attacks)
-        .chain(estimators)
-        .chain(joins)
-        .chain(choice)
-        .collect()
-}
 
 pub(crate) fn run(args: &ExplainArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let entries = entries();
@@ -169,18 +38,6 @@ pub(crate) fn run(args: &ExplainArgs, mode: OutputMode) -> Result<ExitCode, Fail
 
 fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
-}
-
-fn takes(kind: ParamKind) -> String {
-    match kind {
-        ParamKind::Count(least) => format!("a whole number from {least}"),
-        ParamKind::Number(lo, f64::MAX) => format!("a number from {lo}"),
-        ParamKind::Number(lo, hi) => format!("a number from {lo} to {hi}"),
-        ParamKind::Choice(words) => words.join(" | "),
-        ParamKind::Column => "the name of a sensitive column".to_owned(),
-        ParamKind::Words => "a list of names".to_owned(),
-        ParamKind::Flag => "true | false".to_owned(),
-    }
 }
 
 fn print(entry: &Entry) {

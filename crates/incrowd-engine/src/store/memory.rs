@@ -12,7 +12,7 @@ use super::{Places, Staging, Store};
 use crate::source::{Batches, Format, Source};
 
 /// A published table in memory: the bytes of an Arrow file.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct ReleasedTable {
     name: String,
     bytes: Arc<[u8]>,
@@ -43,6 +43,11 @@ impl ReleasedTable {
         let reader = reader.map_err(damaged)?;
         let schema = reader.schema();
         Ok((schema, reader.collect::<std::result::Result<_, _>>().map_err(damaged)?))
+    }
+
+    /// The bytes as a table to read, digest included.
+    pub fn source(&self) -> Result<Source> {
+        Source::of_bytes(&self.name, &self.bytes)
     }
 
     /// The same as a table that can be judged.

@@ -112,11 +112,16 @@ impl JobBuilder {
     pub fn flag(&mut self, key: &'static Key, flag: &Flag, words: &[OsString]) -> Result<(), JobError> {
         let at = At::Flag(flag.name());
         let documents = documents(key, flag, words, &at).map_err(|r| self.provenance.refused(r))?;
-        if matches!(key.section, Section::Models)
+        self.add(key.section, &at, documents)
+    }
+
+    /// Adds what a flag or an argument says. Its models take the place of those of the file.
+    pub(super) fn add(&mut self, section: Section, at: &At, documents: Vec<Node>) -> Result<(), JobError> {
+        if matches!(section, Section::Models)
             && !matches!(self.provenance.exactly("models"), Some(At::Flag(_)))
         {
             self.provenance.forget("models");
-            self.provenance.put("models", at);
+            self.provenance.put("models", at.clone());
             self.job.models.clear();
         }
         for document in documents {
@@ -134,7 +139,19 @@ impl JobBuilder {
         }
     }
 
-    fn document(&mut self, document: &Node, base: &Path) -> Read<()> {
+    pub(super) fn refused(&self, refused: Refused) -> JobError {
+        self.provenance.refused(refused)
+    }
+
+    /// Forgets the models of that name, and where they were named.
+    pub(super) fn forget_model(&mut self, name: &str) {
+        while let Some(at) = self.job.models.iter().position(|model| model.name == name) {
+            self.job.models.remove(at);
+            self.provenance.forget_item("models", at, self.job.models.len());
+        }
+    }
+
+    pub(super) fn document(&mut self, document: &Node, base: &Path) -> Read<()> {
         for entry in Entry::root(document, base).table("a table")?.entries() {
             let Some((_, section)) = Section::ALL.iter().find(|(name, _)| *name == entry.key) else {
                 let what = match &entry.node.given {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, ParamKind, Value};
+use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -64,6 +65,25 @@ impl Node {
     pub(super) fn table<K: Into<String>>(fields: impl IntoIterator<Item = (K, Node)>, at: &At) -> Node {
         let field = |(key, node): (K, Node)| Field { key: key.into(), at: at.clone(), node };
         Node { given: Given::Table(fields.into_iter().map(field).collect()), at: at.clone() }
+    }
+
+    /// A value that a program gives.
+    pub(super) fn of_json(value: &Json, at: &At) -> Node {
+        let given = match value {
+            Json::Null => Given::Text(String::new()),
+            Json::Bool(flag) => Given::Flag(*flag),
+            Json::Number(n) if n.is_f64() => Given::Real(n.to_string()),
+            Json::Number(n) => Given::Whole(n.to_string(), 10),
+            Json::String(text) => Given::Text(text.clone()),
+            Json::Array(items) => return Node::list(items.iter().map(|item| Node::of_json(item, at)), at),
+            Json::Object(map) => {
+                return Node::table(
+                    map.iter().map(|(key, value)| (key.clone(), Node::of_json(value, at))),
+                    at,
+                );
+            }
+        };
+        Node { given, at: at.clone() }
     }
 
     /// A table of TOML. `at` says where its bytes are.

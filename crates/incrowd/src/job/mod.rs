@@ -5,6 +5,7 @@
 //! the [`Provenance`] of every key is kept, so that errors found later can tell it too. Whether models and algorithms of these
 //! names exist, and take these parameters, is for their lists to say.
 
+mod arguments;
 mod builder;
 mod external;
 mod files;
@@ -20,6 +21,7 @@ mod tests;
 mod whole;
 mod words;
 
+pub use arguments::{argument_name, main_param, promise_name};
 pub use builder::{JobBuilder, JobFile, parse, read};
 pub use external::{ExternalJob, JoinMethod, OnConflict, Trim};
 pub use hierarchy::{SHORT as SHORT_HIERARCHIES, hierarchy_from_path, hierarchy_from_word};

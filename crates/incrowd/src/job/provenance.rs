@@ -75,6 +75,21 @@ impl Provenance {
         self.places.retain(|path, _| path != key && !path.starts_with(&below));
     }
 
+    /// Says that an item of a list is gone, after which `left` are left: those behind it move up.
+    pub(super) fn forget_item(&mut self, list: &str, item: usize, left: usize) {
+        self.forget(&format!("{list}.{item}"));
+        for item in item..left {
+            let (from, to) = (format!("{list}.{}", item + 1), format!("{list}.{item}"));
+            let is_below = |path: &str| path == from || path.starts_with(&format!("{from}."));
+            let moved: Vec<String> = self.places.keys().filter(|path| is_below(path)).cloned().collect();
+            for path in moved {
+                if let Some(at) = self.places.remove(&path) {
+                    self.places.insert(format!("{to}{}", &path[from.len()..]), at);
+                }
+            }
+        }
+    }
+
     /// Where exactly this key was given.
     pub(super) fn exactly(&self, key: &str) -> Option<&At> {
         self.places.get(key)

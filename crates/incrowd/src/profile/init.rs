@@ -11,7 +11,7 @@ use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, e
 use crate::job::{self, Input, RoleName};
 
 /// What a job file is made from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitOptions {
     /// The table and how to read it.
     pub input: Input,

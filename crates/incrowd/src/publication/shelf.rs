@@ -6,6 +6,7 @@ use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::{Beside, Engine, Format, ReadBack, Source, read_formulas};
 
 use crate::job::Table;
+use crate::judging::Held;
 use crate::manifest::{FileEntry, Manifest};
 use crate::reading::{open_beside, open_release};
 
@@ -75,6 +76,8 @@ pub(crate) struct PublishedShelf<'a> {
     pub(crate) manifest: Option<&'a Manifest>,
     /// The table of sensitive values, if somebody says where it is.
     pub(crate) values: Option<&'a PathBuf>,
+    /// The tables themselves, if they are in memory.
+    pub(crate) held: Option<&'a Held>,
 }
 
 impl PublishedShelf<'_> {
@@ -99,6 +102,11 @@ impl PublishedShelf<'_> {
     }
 
     fn open(&self, content: &str) -> Result<Source> {
+        if let Some(held) = self.held {
+            let named = self.entry(content).map_or(held.manifest.release.as_str(), |entry| &entry.name);
+            let table = held.tables.iter().find(|table| table.name() == named);
+            return table.ok_or_else(|| Error::input("the manifest names no such table"))?.source();
+        }
         if self.is_first(content) {
             return open_release(self.release, self.manifest.is_some());
         }

@@ -1,4 +1,6 @@
 //! The command line of incrowd: what was typed becomes a job, the job becomes a report, the report is printed.
+//!
+//! It is a library so that the binary and the Python package bring the same command.
 
 mod args;
 mod commands;
@@ -7,6 +9,7 @@ mod flags;
 mod print;
 mod progress;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +21,9 @@ use failure::Failure;
 /// Whether somebody interrupted the run.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-fn main() -> ExitCode {
+/// Runs the command with what was typed, the program's name first, and returns its exit code. The process is taken to be the
+/// command's own: interruptions are handled, and it may end here.
+pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Whoever interrupts a run finds the directory as it was before.
     ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
@@ -33,7 +38,7 @@ fn main() -> ExitCode {
     // A file that grows beyond the limit is an error of the write, which is told, and no reason to fall dead.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(typed);
     match run(&cli) {
         Ok(code) => code,
         // That its files are gone is no failure of the run; the process is about to end.

@@ -1,0 +1,314 @@
+"""Answers: what functions return that is no release. Nobody can change them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from . import _incrowd
+from ._shown import bar, box, number, quiet, table, texts, verdict
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Record(cast("dict[str, Any]", value))
+    if isinstance(value, list):
+        return tuple(_frozen(item) for item in cast("list[Any]", value))
+    return value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_thawed(item) for item in cast("tuple[Any, ...]", value)]
+    return value
+
+
+class Record(Mapping[str, Any]):
+    """Named values: ``record.name`` and ``record["name"]`` are the same. It cannot be changed."""
+
+    __slots__ = ("_fields",)
+    _fields: dict[str, Any]
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_fields", {name: _frozen(value) for name, value in fields.items()})
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"there is no `{name}`; known are: {', '.join(self._fields)}", name=name, obj=None) from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` cannot be set: this does not change")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"`{name}` cannot be deleted: this does not change")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._fields]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_dict(),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain dictionaries and lists."""
+        return {name: _thawed(value) for name, value in self._fields.items()}
+
+    def __repr__(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        rows = [[html.escape(name), html.escape(_text(value))] for name, value in self._fields.items()]
+        return box(table(["", ""], rows))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Record):
+        return ", ".join(f"{name} {_text(below)}" for name, below in value.items())
+    if isinstance(value, tuple):
+        return "; ".join(_text(item) for item in cast("tuple[Any, ...]", value))
+    return number(value)
+
+
+def promise(model: Record) -> list[str]:
+    """A line about a promise of a manifest or an answer."""
+    named = {"name", "holds", "margin", "measured"}
+    given = ", ".join(f"{key} = {_text(value)}" for key, value in model.items() if key not in named)
+    margin = model.get("margin")
+    measured = model.get("measured")
+    if isinstance(measured, Record):
+        said = f"{measured['what']} {number(measured['have'])}"
+    else:
+        said = _text(margin) if margin is not None else ""
+    name = html.escape(f"{model['name']}({given})" if given else str(model["name"]))
+    holds = "unknown" if model["holds"] is None else verdict(bool(model["holds"]), "holds", "FAILS")
+    return [name, holds, html.escape(said)]
+
+
+class Verification(Record):
+    """What was found out about a published table. ``holds`` says whether it keeps every promise."""
+
+    __slots__ = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise holds, no identifier is published and the table is the one its manifest describes."""
+        return bool(self["holds"])
+
+    def _repr_html_(self) -> str:
+        rows = [promise(model) for model in self["models"]]
+        head = verdict(self.holds, "The promises hold.", "The promises do not hold.")
+        about = f"{number(self['records'])} records in {number(self['groups'])} groups"
+        return box(f'{head} {about}{table(["promise", "", "found"], rows)}')
+
+
+class Attacks(Record):
+    """What an adversary would learn. ``holds`` says whether no stated limit is exceeded."""
+
+    __slots__ = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether no stated limit is exceeded."""
+        return bool(self["holds"])
+
+    def _repr_html_(self) -> str:
+        rows: list[list[str]] = []
+        for found in self["attacks"]:
+            of = f"{found['attack']} of {found['column']}" if found["column"] else str(found["attack"])
+            people = f"{number(found['at_risk'])} of {number(found['of'])} {found['people']} {found['at_risk_means']}"
+            rows.append([html.escape(of), bar(found["worst"], number(found["worst"])), *texts([found["average"], people])])
+        head = verdict(self.holds, "No stated limit is exceeded.", "A limit is exceeded.")
+        left = ", ".join(dict.fromkeys(str(skipped["attack"]) for skipped in self["not_run"]))
+        aside = quiet(f"not run: {left}; `.not_run` says why") if left else ""
+        return box(head + table(["attack", "worst", "average", "at risk"], rows) + aside)
+
+
+class Profile(Record):
+    """What is in a table. All of it but the counts is for the data owner."""
+
+    __slots__ = ()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role proposed for each column."""
+        return {str(column["name"]): str(column["role"]) for column in self["private"]["columns"]}
+
+    def _repr_html_(self) -> str:
+        rows: list[list[str]] = []
+        for column in self["private"]["columns"]:
+            sure = "" if column["sure"] else " (unsure)"
+            cells: list[object] = [column["name"], column["kind"], column["distinct"], column["missing"]]
+            role = f"{column['role']}{sure}"
+            rows.append([*texts(cells), bar(column["unique_share"]), *texts([role, column["reason"]])])
+        head = f"{number(self['records'])} records, {number(self['columns'])} columns"
+        names = ["column", "kind", "distinct", "missing", "records alone", "role", "why"]
+        aside = ""
+        alone = self["private"].get("uniqueness")
+        if alone is not None:
+            on = ", ".join(str(name) for name in alone["columns"])
+            aside = quiet(f"{number(alone['unique'])} records are alone on {on}; for the data owner only")
+        return box(html.escape(head) + table(names, rows) + aside)
+
+
+class Hierarchy:
+    """What becomes of the values of a column, level by level: one row per value, ``value, level 1, …, *``."""
+
+    __slots__ = ("rows", "text")
+    rows: tuple[tuple[str, ...], ...]
+    text: str
+
+    def __init__(self, text: str) -> None:
+        object.__setattr__(self, "text", text)
+        rows = csv.reader(io.StringIO(text), delimiter=";")
+        object.__setattr__(self, "rows", tuple(tuple(row) for row in rows))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` cannot be set: this does not change")
+
+    def save(self, path: str | Path) -> None:
+        """Writes it to a file that `hierarchies` takes."""
+        _incrowd.write_page(path, self.text, False)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        levels = max((len(row) for row in self.rows), default=0)
+        head = ["value", *(f"level {level}" for level in range(1, levels))]
+        more = len(self.rows) - 20
+        aside = quiet(f"and {more:,} more values") if more > 0 else ""
+        return box(table(head, [texts(list(row)) for row in self.rows[:20]]) + aside)
+
+
+class Page:
+    """A page that a notebook shows and a browser opens."""
+
+    __slots__ = ("html", "private")
+    html: str
+    private: bool
+
+    def __init__(self, text: str, private: bool = False) -> None:
+        object.__setattr__(self, "html", text)
+        object.__setattr__(self, "private", private)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` cannot be set: this does not change")
+
+    def save(self, path: str | Path) -> None:
+        """Writes the page to a file, all at once. A page for the data owner is readable by its owner only."""
+        _incrowd.write_page(path, self.html, self.private)
+
+    def __repr__(self) -> str:
+        return f"<a page of {len(self.html):,} characters; .save(path) writes it>"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:48em;border:0"></iframe>'
+
+
+class Comparison(Record):
+    """What came of a sweep. All of it is for the data owner."""
+
+    __slots__ = ("_page",)
+    _page: str
+
+    def __init__(self, fields: Mapping[str, Any], page: str = "") -> None:
+        super().__init__(fields)
+        object.__setattr__(self, "_page", page)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_dict(), self._page)
+
+    @property
+    def results(self) -> tuple[Record, ...]:
+        """Every configuration that was tried."""
+        return cast("tuple[Record, ...]", self["private"]["results"])
+
+    @property
+    def choice(self) -> Record | None:
+        """The configuration to choose, with the reasons; ``None`` if no promise can be kept."""
+        return cast("Record | None", self["private"]["choice"])
+
+    def plot(self) -> Page:
+        """The charts: loss against risk."""
+        return Page(self._page, private=True)
+
+    def _repr_html_(self) -> str:
+        loss = str(self["private"]["loss"])
+        rows: list[list[str]] = []
+        for result in self.results:
+            metrics = result.get("metrics")
+            found = (
+                [str(result["failed"]), "", "", ""]
+                if metrics is None
+                else [number(metrics[loss]), number(result["identity_risk"]), number(result["groups"]), ""]
+            )
+            rows.append([html.escape(cell) for cell in [result["algorithm"], result["models"], *found[:3]]])
+        return box(table(["algorithm", "promises", loss, "worst risk", "groups"], rows))
+
+
+class Pages(Record):
+    """The pages about a release: ``public`` may be published, ``owner`` may not and needs the original."""
+
+    __slots__ = ()
+
+    @property
+    def public(self) -> Page:
+        """The page that may be published."""
+        return Page(str(self["public"]))
+
+    @property
+    def owner(self) -> Page | None:
+        """The page for the data owner, if the original was given."""
+        return None if self["owner"] is None else Page(str(self["owner"]), private=True)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release keeps what it promises."""
+        return bool(self["holds"])
+
+    def __repr__(self) -> str:
+        return f"<pages: public{', owner' if self['owner'] else ''}; .public.save(path) writes one>"
+
+    def _repr_html_(self) -> str:
+        return self.public._repr_html_()  # pyright: ignore[reportPrivateUsage]
+
+
+class Explanation(Record):
+    """What something with a name means, its paper and its limits."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        parts = [f"{self['name']} ({self['kind']})", str(self["about"])]
+        if self["limits"]:
+            parts.append(f"Limits. {self['limits']}")
+        if self["needs"]:
+            parts.append(f"Needs. {self['needs']}")
+        if self["better"]:
+            parts.append(f"Better: {self['better']}")
+        for param in self["parameters"]:
+            default = "required" if param["default"] is None else f"default: {param['default'] or 'none'}"
+            parts.append(f"{param['name']} = {param['takes']} ({default}): {param['about']}")
+        parts.append(f"Paper: {self['paper']}")
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return box("".join(f"<p>{html.escape(part)}</p>" for part in str(self).split("\n\n")))

@@ -1,0 +1,116 @@
+"""From the functions of the package to the compiled half and back."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any, TypeVar, Union
+
+from . import _incrowd
+from ._answers import Attacks, Comparison, Pages, Profile, Record, Verification
+from ._errors import Warning
+from ._progress import Progress, listener
+from ._release import Release
+
+T = TypeVar("T")
+_Job = Union[str, "PathLike[str]", None]
+
+# Runs that were interrupted and had no time to clean up.
+atexit.register(_incrowd.abandon_all)
+
+# The frames between whoever called and here.
+_STACK = 4
+
+
+def _told(call: Callable[[Any], T], progress: Progress) -> T:
+    told, close = listener(progress)
+    try:
+        return call(told)
+    finally:
+        close()
+
+
+def _warn(texts: Iterable[str]) -> None:
+    for text in texts:
+        warnings.warn(text, Warning, stacklevel=_STACK)
+
+
+def _inner(release: object) -> object:
+    return release._release if isinstance(release, Release) else release  # pyright: ignore[reportPrivateUsage]
+
+
+def anonymize(
+    table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Release:
+    release, told = _told(lambda p: _incrowd.anonymize(table, arguments, job, p), progress)
+    _warn(told)
+    return Release(release)
+
+
+def verify(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Verification:
+    answer, told = _told(lambda p: _incrowd.verify(_inner(release), original, arguments, job, p), progress)
+    _warn(told)
+    return Verification(json.loads(answer))
+
+
+def measure(
+    original: object, release: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Record:
+    answer, told = _told(lambda p: _incrowd.measure(original, _inner(release), arguments, job, p), progress)
+    _warn(told)
+    return Record(json.loads(answer))
+
+
+def attack(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Attacks:
+    answer, told = _told(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
+    _warn(told)
+    return Attacks(json.loads(answer))
+
+
+def report(
+    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Pages:
+    answer, told = _told(lambda p: _incrowd.report(_inner(release), original, arguments, job, p), progress)
+    _warn(told)
+    return Pages(json.loads(answer))
+
+
+def profile(table: object, arguments: dict[str, Any], progress: Progress) -> Profile:
+    answer, told = _told(lambda p: _incrowd.profile(table, arguments, p), progress)
+    _warn(told)
+    return Profile(json.loads(answer))
+
+
+def compare(
+    table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+) -> Comparison:
+    answer, page, told = _told(lambda p: _incrowd.compare(table, arguments, job, p), progress)
+    _warn(told)
+    return Comparison(json.loads(answer), page)
+
+
+def batches(
+    tables: Sequence[str | PathLike[str]],
+    arguments: dict[str, Any],
+    progress: Progress,
+    job: _Job = None,
+) -> Record:
+    answer, told = _told(lambda p: _incrowd.batches(list(tables), arguments, job, p), progress)
+    _warn(told)
+    return Record(json.loads(answer))
+
+
+def init(
+    table: str | PathLike[str] | Sequence[str | PathLike[str]], arguments: dict[str, Any], progress: Progress
+) -> Record:
+    tables = [table] if isinstance(table, (str, PathLike)) else list(table)
+    answer, told = _told(lambda p: _incrowd.init(tables, arguments, p), progress)
+    _warn(told)
+    return Record(json.loads(answer))

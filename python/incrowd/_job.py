@@ -1,0 +1,97 @@
+"""Jobs: what a job file says, with what is set on top of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Any
+
+from . import _calls, _incrowd
+from ._answers import Attacks, Comparison, Pages, Record, Verification
+from ._errors import JobError
+from ._functions import ARGUMENTS, SHARED, JobArguments
+from ._progress import Progress
+from ._release import Release
+
+
+def _near(name: str) -> str | None:
+    import difflib
+
+    near = difflib.get_close_matches(name, ARGUMENTS, 1)
+    return f"did you mean `{near[0]}`?" if near else None
+
+
+class Job(JobArguments):
+    """What is asked for: a job file, an empty job, or one of those with arguments set on top.
+
+    ``job = Job.read("job.toml"); job.k = 25; job.anonymize()``
+
+    Setting a promise replaces the one of the same name and keeps the others. What is ``None`` is as the file says.
+    """
+
+    _file: str | None
+    _set: dict[str, Any]
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_file", None)
+        object.__setattr__(self, "_set", {})
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Job:
+        """Reads a job file. Relative paths in it are relative to the file."""
+        _incrowd.read_job(path)
+        job = cls()
+        object.__setattr__(job, "_file", fspath(path))
+        return job
+
+    @property
+    def document(self) -> Record:
+        """What the job file says."""
+        return Record({} if self._file is None else json.loads(_incrowd.read_job(self._file)))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in ARGUMENTS:
+            raise JobError(f"a job has no `{name}`", help=_near(name), argument=name)
+        self._set[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in ARGUMENTS:
+            raise AttributeError(f"a job has no `{name}`", name=name, obj=self)
+        return self._set.get(name)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._set.items() if value is not None)
+        return f"<job {self._file or ''}{' with ' if self._file and given else ''}{given}>"
+
+    def anonymize(self, table: object = None, *, progress: Progress = None) -> Release:
+        """Makes and verifies the release, of `table` if it is given in the place of the job's own."""
+        return _calls.anonymize(table, dict(self._set), progress, self._file)
+
+    def _on(self, command: str) -> dict[str, Any]:
+        """What was set and means the same to another command. Which files a release goes to says nothing about judging it."""
+        return {name: value for name, value in self._set.items() if name in SHARED[command]}
+
+    def compare(self, table: object = None, *, progress: Progress = None) -> Comparison:
+        """Sweeps what the job's `[compare]` says."""
+        return _calls.compare(table, self._on("compare"), progress, self._file)
+
+    def batches(self, tables: Sequence[str | PathLike[str]], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
+        """Publishes a sequence of tables, each under the rules of the job."""
+        return _calls.batches(tables, {**self._on("batches"), "dir": dir}, progress, self._file)
+
+    def verify(self, release: object, *, original: object = None, progress: Progress = None) -> Verification:
+        """Checks a published table against the promises of the job."""
+        return _calls.verify(release, original, self._on("verify"), progress, self._file)
+
+    def attack(self, release: object, *, original: object = None, progress: Progress = None) -> Attacks:
+        """Attacks a release that the job made."""
+        return _calls.attack(release, original, self._on("attack"), progress, self._file)
+
+    def measure(self, original: object, release: object, *, progress: Progress = None) -> Record:
+        """Says what a release that the job made cost."""
+        return _calls.measure(original, release, self._on("measure"), progress, self._file)
+
+    def pages(self, release: object, *, original: object = None, progress: Progress = None) -> Pages:
+        """Makes the pages about a release that the job made."""
+        return _calls.report(release, original, self._on("report"), progress, self._file)

@@ -1,0 +1,164 @@
+"""Generalized features for scikit-learn: levels are learned on the training table and applied to others.
+
+Only full-domain generalization can do that soundly: a value then becomes the same label wherever it stands. Algorithms that
+recode by group, and suppression, depend on who else is in the table, so they are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import _incrowd
+from ._errors import InputError, JobError
+from ._functions import Hierarchy, anonymize
+from ._release import Release
+
+Frame = Any
+"""A `pandas.DataFrame`."""
+
+try:
+    import sklearn.base as _base  # pyright: ignore
+except ImportError as error:  # pragma: no cover
+    raise ImportError("this needs scikit-learn: pip install scikit-learn", name="sklearn") from error
+
+_Estimator: Any = _base.BaseEstimator
+_Transformer: Any = _base.TransformerMixin
+
+
+class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
+    """Generalizes quasi-identifiers to the levels that make the training table k-anonymous.
+
+    ``fit`` makes a verified full-domain release of the training table, `release_`, and keeps its levels, `levels_`.
+    ``transform`` replaces the quasi-identifiers of a pandas DataFrame by their labels at those levels. Rows and other columns
+    stay as they are, so what it returns is for training and testing, not for publication: publish `release_`.
+
+    A record of another table whose labels no group of the training release has would stand alone. With ``unknown="error"``
+    that is an error, with ``unknown="star"`` its quasi-identifiers become ``*``.
+    """
+
+    def __init__(
+        self,
+        quasi: Sequence[str] = (),
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        k: int = 5,
+        promises: Mapping[str, Any] | None = None,
+        sensitive: Sequence[str] = (),
+        unknown: str = "error",
+        algorithm: str = "full-domain",
+        suppression_limit: float = 0.0,
+    ) -> None:
+        self.quasi = quasi
+        self.hierarchies = hierarchies
+        self.k = k
+        self.promises = promises
+        self.sensitive = sensitive
+        self.unknown = unknown
+        self.algorithm = algorithm
+        self.suppression_limit = suppression_limit
+
+    def fit(self, X: Frame, y: object = None) -> Anonymizer:  # noqa: N803
+        """Learns the levels from the training table."""
+        if self.algorithm != "full-domain":
+            raise JobError(
+                f"levels cannot be learned with `{self.algorithm}`",
+                help="only full-domain gives a value the same label in every table",
+                argument="algorithm",
+            )
+        if self.suppression_limit != 0:
+            raise JobError(
+                "records that a release suppresses would still be transformed",
+                help="leave `suppression_limit` at 0",
+                argument="suppression_limit",
+            )
+        if self.unknown not in ("error", "star"):
+            raise JobError(f"`unknown` cannot be `{self.unknown}`: it takes error or star", argument="unknown")
+        quasi = list(self.quasi)
+        hierarchies = dict(self.hierarchies or {})
+        for column in quasi:
+            if column not in hierarchies:
+                raise JobError(
+                    f"column `{column}` has no hierarchy, and levels are levels of one",
+                    help="give `hierarchies`, for example intervals:5 or mask",
+                    argument="hierarchies",
+                )
+        missing = [column for column in quasi if X[column].isna().any()]
+        if missing:
+            raise InputError(f"columns with missing values cannot be learned: {', '.join(missing)}")
+        promises: dict[str, Any] = {"k": self.k, **(self.promises or {})}
+        release: Release = anonymize(
+            X[[*quasi, *self.sensitive]],
+            quasi=quasi,
+            sensitive=list(self.sensitive),
+            hierarchies=hierarchies,
+            algorithm="full-domain",
+            progress=False,
+            **promises,
+        )
+        self.release_ = release
+        self.levels_: dict[str, int] = {
+            column: int(level) for column, level in release.manifest.algorithm.levels.items()
+        }
+        self.values_: dict[str, Frame] = {column: X[[column]].drop_duplicates() for column in quasi}
+        self.labels_: dict[str, dict[str, str]] = {column: self._of(X[[column]], column) for column in quasi}
+        self.groups_ = set(self._labels(X).itertuples(index=False, name=None))
+        self.feature_names_in_ = list(X.columns)
+        return self
+
+    def _of(self, table: Frame, column: str) -> dict[str, str]:
+        """The label of each value at the learned level, in the hierarchy of these values."""
+        rows = _incrowd.levels(table, column, (self.hierarchies or {})[column])
+        return {row[0]: row[1 + self.levels_[column]] for row in rows if len(row) > 1 + self.levels_[column]}
+
+    def _known(self, table: Frame, column: str) -> dict[str, str]:
+        """Labels of the values of a table: those that were learned, and those of new values where the hierarchy is the same with
+        them. A hierarchy made from other values may have other labels; then new values have none."""
+        learned = self.labels_[column]
+        if all(_spelled(value) in learned for value in table[column].unique()):
+            return learned
+        import pandas
+
+        both = pandas.concat([self.values_[column], table[[column]].dropna().drop_duplicates()], ignore_index=True)
+        try:
+            more = self._of(both, column)
+        except InputError:
+            return learned
+        return more if all(more.get(value) == label for value, label in learned.items()) else learned
+
+    def _labels(self, table: Frame) -> Frame:
+        labels: dict[str, Any] = {}
+        for column in self.quasi:
+            known = self._known(table, column)
+            labels[column] = [known.get(_spelled(value)) for value in table[column]]
+        return type(table)(labels, index=table.index)
+
+    def transform(self, X: Frame) -> Frame:  # noqa: N803
+        """The table with its quasi-identifiers at the learned levels."""
+        if not hasattr(self, "levels_"):
+            raise JobError("the levels are not learned yet", help="call fit first")
+        quasi = list(self.quasi)
+        labels = self._labels(X)
+        known = [row in self.groups_ for row in labels.itertuples(index=False, name=None)]
+        alone = len(known) - sum(known)
+        if alone and self.unknown == "error":
+            raise InputError(
+                f"{alone} of {len(known)} records are in no group of the training release",
+                help='unknown="star" replaces their quasi-identifiers by *',
+            )
+        if alone:
+            labels.loc[[not is_known for is_known in known], quasi] = "*"
+        transformed = X.copy()
+        for column in quasi:
+            transformed[column] = labels[column]
+        return transformed
+
+    def get_feature_names_out(self, input_features: object = None) -> list[str]:
+        """The names of the columns, which stay."""
+        return list(self.feature_names_in_)
+
+
+def _spelled(value: Any) -> str:
+    """A value as the compiled half spells it."""
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.1f}"
+    return str(value)

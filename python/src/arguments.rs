@@ -1,0 +1,349 @@
+//! Keyword arguments become a job: those that are keys through the table of keys, promises by their names, the rest are asked
+//! for by whoever needs them.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
+use incrowd::job::{Job, JobBuilder, JobFile, Origin, Output, Provenance, argument_name, promise_name};
+use incrowd::model::MODELS;
+use incrowd::{Error, Judging};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use serde_json::{Map, Value as Json};
+
+use crate::requests::requests_of;
+use crate::tables::Given;
+use crate::work::Finished;
+use crate::{Judged, errors};
+
+/// What was given to a function, by argument.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    command: Command,
+    given: Map<String, Json>,
+}
+
+/// Those arguments that are no keys of a job.
+#[derive(Debug)]
+pub(crate) struct Asked(Map<String, Json>);
+
+impl Asked {
+    pub(crate) fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name)
+    }
+}
+
+/// The arguments of a command that are keys of a job.
+pub(crate) fn keys_of(command: Command) -> impl Iterator<Item = (&'static Key, &'static Flag)> {
+    flags_of(command).filter(|(_, flag)| flag.form != Form::Argument)
+}
+
+/// Whether models are promised by their names.
+pub(crate) fn promises(command: Command) -> bool {
+    keys_of(command).any(|(key, flag)| key.section == Section::Models && flag.form == Form::Named(""))
+}
+
+/// Short for a promise: `k`.
+fn is_short(flag: &Flag) -> bool {
+    matches!(flag.form, Form::Named(beginning) if !beginning.is_empty())
+}
+
+impl Arguments {
+    /// Reads the arguments; those that are `None` were not given.
+    pub(crate) fn of(py: Python<'_>, command: Command, given: &Bound<'_, PyDict>) -> PyResult<Arguments> {
+        let mut read = Map::new();
+        for (name, value) in given {
+            let name: String = name.extract()?;
+            if !value.is_none() {
+                let value = json(&value, 0).map_err(|why| {
+                    errors::raise(py, Error::job(format!("`{name}` cannot be read: {why}")).into())
+                })?;
+                read.insert(name, value);
+            }
+        }
+        Ok(Arguments { command, given: read })
+    }
+
+    fn take(&mut self, name: &str) -> Option<Json> {
+        self.given.shift_remove(name)
+    }
+
+    /// Takes those of some keys apart.
+    pub(crate) fn apart(&mut self, wanted: impl Fn(&Key) -> bool) -> Arguments {
+        let names = keys_of(self.command).filter(|(key, _)| wanted(key)).map(|(_, flag)| argument_name(flag));
+        let given = names.filter_map(|name| self.take(&name).map(|value| (name, value))).collect();
+        Arguments { command: self.command, given }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Adds what is said to a job.
+    pub(crate) fn on_top(self, job: Job) -> Result<Job, Finished> {
+        let mut builder = JobBuilder::of(job);
+        self.on(&mut builder)?;
+        Ok(builder.finish_judging()?.job)
+    }
+
+    /// Adds what is said of keys and promises, and returns the rest.
+    fn on(mut self, builder: &mut JobBuilder) -> Result<Asked, Finished> {
+        // Hierarchies by column are what `hierarchy` says; a path is the directory where they lie.
+        if let Some(Json::Object(by_column)) = self.given.get("hierarchies").cloned() {
+            self.take("hierarchies");
+            let known = self.given.entry("hierarchy").or_insert_with(|| Json::Object(Map::new()));
+            known.as_object_mut().into_iter().for_each(|known| known.extend(by_column.clone()));
+        }
+        for (key, flag) in keys_of(self.command).filter(|(_, flag)| !is_short(flag)) {
+            if let Some(value) = self.take(&argument_name(flag)) {
+                builder.argument(key, flag, &value)?;
+            }
+        }
+        if promises(self.command) {
+            for card in MODELS {
+                let name = promise_name(card.name);
+                if let Some(value) = self.take(&name) {
+                    builder.promise(card.name, &name, &value)?;
+                }
+            }
+            if let Some(k) = self.take("k") {
+                builder.promise("k-anonymity", "k", &k)?;
+            }
+        }
+        let (command, mut asked) = (self.command, Map::new());
+        for request in requests_of(command) {
+            asked.extend(self.take(request.name).map(|value| (request.name.to_owned(), value)));
+        }
+        match self.given.keys().next() {
+            None => Ok(Asked(asked)),
+            Some(unknown) => {
+                let error = Error::job(format!("there is no argument `{unknown}`"));
+                let known = names_of(command);
+                Err(error.help_near(unknown, known.iter().map(String::as_str)).into())
+            }
+        }
+    }
+
+    /// The job that makes a release, and whether it goes to files.
+    pub(crate) fn making(
+        self,
+        job: Option<&Path>,
+        table: Option<Given>,
+    ) -> Result<(JobFile, bool), Finished> {
+        let mut builder = start(job)?;
+        let files = keys_of(self.command).filter(|(key, _)| {
+            key.kind == Kind::File && matches!(key.section, Section::Output | Section::External)
+        });
+        let beside: Vec<String> = files.map(|(_, flag)| argument_name(flag)).collect();
+        let beside = beside.into_iter().find(|name| self.given.contains_key(name) && name != "output");
+        self.on(&mut builder)?;
+        let mut file = builder.clone().finish_judging()?;
+        let to_file = file.provenance.of("output.path") != Origin::Default;
+        if to_file {
+            // What is written must be told in full.
+            file = builder.finish()?;
+        } else if let Some(name) = beside {
+            let error = Error::job(format!("`{name}` is a file beside a release in files"));
+            return Err(error.help("say where the release goes with `[output] path`").into());
+        } else if let Some(output) = &mut file.job.output {
+            // What says where files go is left out, what says how cells look is kept.
+            let (manifest, report, owner_report, sign) = (None, None, None, None);
+            let path = "release.arrow".into();
+            *output = Output { path, manifest, report, owner_report, sign, ..output.clone() };
+        }
+        with_table(&mut file.job, table)?;
+        Ok((file, to_file))
+    }
+
+    /// The job of a comparison.
+    pub(crate) fn comparing(self, job: Option<&Path>, table: Option<Given>) -> Result<JobFile, Finished> {
+        let mut builder = start(job)?;
+        self.on(&mut builder)?;
+        let mut file = builder.finish_judging()?;
+        with_table(&mut file.job, table)?;
+        Ok(file)
+    }
+
+    /// The job of a sequence, whose tables stand apart.
+    pub(crate) fn publishing(self, job: Option<&Path>) -> Result<(JobFile, Asked), Finished> {
+        let mut builder = start(job)?;
+        let asked = self.on(&mut builder)?;
+        Ok((builder.finish_judging()?, asked))
+    }
+
+    /// How a table is read.
+    pub(crate) fn looking(self, table: Given) -> Result<(JobFile, Asked), Finished> {
+        let mut builder = JobBuilder::default();
+        let asked = self.on(&mut builder)?;
+        let mut file = builder.finish_judging()?;
+        table.replace(&mut file.job.input);
+        Ok((file, asked))
+    }
+
+    /// How a release is judged: by a job file, or by what is stated; without roles by its manifest.
+    pub(crate) fn judging(
+        mut self,
+        file: Option<&Path>,
+        release: Judged,
+        original: Option<Given>,
+    ) -> Result<(Judging, About, Asked), Finished> {
+        let has_roles = keys_of(self.command)
+            .any(|(_, flag)| matches!(flag.form, Form::Columns(_)) && self.given.contains_key(flag.long));
+        let (mut judging, person) = match release {
+            Judged::Release(judging, person) => (*judging, person),
+            Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),
+        };
+        self.reading(&mut judging)?;
+        let mut builder = match file {
+            Some(path) => JobBuilder::read(path)?,
+            None if has_roles => JobBuilder::default(),
+            None => {
+                // A release of ours knows them, and its hierarchies too.
+                if judging.columns.is_empty() {
+                    judging.manifest = self.given.get("manifest").and_then(Json::as_str).map(Into::into);
+                    judging = incrowd::with_roles_of_manifest(&judging)?;
+                }
+                JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
+            }
+        };
+        let asked = self.on(&mut builder)?;
+        let JobFile { job, provenance, notes } = builder.finish_judging()?;
+        let said = |key: &str| file.is_some() || provenance.of(key) != Origin::Default;
+        if said("input.missing") {
+            judging.missing = Some(job.input.missing.clone());
+        }
+        if said("input.on_missing") {
+            judging.on_missing = Some(job.input.on_missing);
+        }
+        (judging.columns, judging.models) = (job.columns, job.models);
+        judging.manifest = job.output.and_then(|output| output.manifest).or(judging.manifest);
+        judging.population = job.population.or(judging.population);
+        if let Some(external) = job.external {
+            judging.values = external.sensitive.clone().filter(|_| file.is_none());
+            judging.external = Some(external).filter(|external| !external.paths.is_empty());
+        }
+        let mut input = job.input;
+        input.missing = judging.missing.clone().unwrap_or(input.missing);
+        input.on_missing = judging.on_missing.unwrap_or(input.on_missing);
+        input.person = input.person.or(person);
+        judging.original = match original {
+            Some(original) => {
+                original.replace(&mut input);
+                Some(input)
+            }
+            // A job file may have come without its table.
+            None => Some(input).filter(|input| !input.paths.is_empty() && input.paths.iter().all(is_there)),
+        };
+        Ok((judging, About { provenance, notes }, asked))
+    }
+
+    /// How the release is read; of the original that says nothing.
+    fn reading(&mut self, judging: &mut Judging) -> Result<(), Finished> {
+        let mut builder = JobBuilder::default();
+        for (key, flag) in keys_of(self.command) {
+            if ["[input] delimiter", "[input] format"].contains(&key.title().as_str())
+                && let Some(value) = self.take(&argument_name(flag))
+            {
+                builder.argument(key, flag, &value)?;
+            }
+        }
+        let input = builder.finish_judging()?.job.input;
+        (judging.release.delimiter, judging.release.format) = (input.delimiter, input.format);
+        Ok(())
+    }
+}
+
+/// Where what was said of a judgement came from, and what a person should know of that.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) provenance: Provenance,
+    pub(crate) notes: Vec<String>,
+}
+
+fn is_there(path: &PathBuf) -> bool {
+    incrowd::Source::matching(std::slice::from_ref(path))
+        .is_ok_and(|all| all.iter().all(|file| file.exists()))
+}
+
+/// The names of all arguments of a command.
+pub(crate) fn names_of(command: Command) -> Vec<String> {
+    let keys = keys_of(command).map(|(_, flag)| argument_name(flag));
+    let models = MODELS.iter().filter(|_| promises(command)).map(|card| promise_name(card.name));
+    keys.chain(models).chain(requests_of(command).map(|request| request.name.to_owned())).collect()
+}
+
+fn start(job: Option<&Path>) -> Result<JobBuilder, Finished> {
+    Ok(job.map_or_else(|| Ok(JobBuilder::default()), JobBuilder::read)?)
+}
+
+fn with_table(job: &mut Job, table: Option<Given>) -> Result<(), Finished> {
+    if let Some(table) = table {
+        table.replace(&mut job.input);
+    }
+    match job.input.memory.is_none() && job.input.paths.is_empty() {
+        true => Err(Error::job("which table?").help("give a DataFrame or the path of a file").into()),
+        false => Ok(()),
+    }
+}
+
+/// How deep values are nested at most.
+const DEEPEST: usize = 32;
+
+/// A value of Python as JSON. What is neither a number nor a text nor made of such is a path, or refused.
+fn json(value: &Bound<'_, PyAny>, depth: usize) -> Result<Json, String> {
+    let failed = |e: PyErr| e.to_string();
+    if depth > DEEPEST {
+        return Err("it is nested too deeply".to_owned());
+    }
+    if value.is_none() {
+        return Ok(Json::Null);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true().into());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.to_str().map_err(failed)?.into());
+    }
+    if value.cast::<PyInt>().is_ok() {
+        let whole: Result<i64, _> = value.extract();
+        return whole.map(Json::from).map_err(|_| "the number has too many digits".to_owned());
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return real(number.value());
+    }
+    if value.hasattr("__arrow_c_stream__").map_err(failed)? {
+        return Err("it takes the path of a table, not a table in memory".to_owned());
+    }
+    if value.hasattr("__fspath__").map_err(failed)? {
+        let path: PathBuf = value.extract().map_err(failed)?;
+        let text = path.to_str().ok_or_else(|| "the path is not UTF-8".to_owned())?;
+        return Ok(text.into());
+    }
+    if value.hasattr("keys").map_err(failed)? {
+        let mut map = Map::new();
+        for item in value.call_method0("items").and_then(|items| items.try_iter()).map_err(failed)? {
+            let (key, below): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+                item.and_then(|item| item.extract()).map_err(failed)?;
+            let key = key.str().and_then(|key| key.extract::<String>()).map_err(failed)?;
+            map.insert(key, json(&below, depth + 1)?);
+        }
+        return Ok(Json::Object(map));
+    }
+    // Numbers of other libraries.
+    if value.hasattr("__index__").map_err(failed)? {
+        return value.extract::<i64>().map(Json::from).map_err(failed);
+    }
+    if value.hasattr("__float__").map_err(failed)? {
+        return real(value.extract().map_err(failed)?);
+    }
+    if let Ok(items) = value.try_iter() {
+        let items = items.map(|item| json(&item.map_err(failed)?, depth + 1));
+        return items.collect::<Result<Vec<_>, _>>().map(Json::from);
+    }
+    let kind = value.get_type().fully_qualified_name().map(|name| name.to_string()).unwrap_or_default();
+    Err(format!("a `{kind}` is neither a number, a text, a list nor a table"))
+}
+
+fn real(x: f64) -> Result<Json, String> {
+    serde_json::Number::from_f64(x).map(Json::Number).ok_or_else(|| "it must be a finite number".to_owned())
+}

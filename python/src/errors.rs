@@ -1,0 +1,55 @@
+//! Errors as exceptions of `incrowd`. Messages name keys of a job; here they get the arguments those are given by.
+
+use incrowd::Fault;
+use incrowd::job::JobError;
+use incrowd::job::keys::{self, Form};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The exception for an error.
+pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
+    let kind = match error.error.fault() {
+        Fault::Input => "InputError",
+        Fault::Job => "JobError",
+        Fault::Unsatisfiable => "Unsatisfiable",
+        Fault::Resources => "ResourcesError",
+        Fault::Bug => "InternalError",
+    };
+    let made = || -> PyResult<PyErr> {
+        let class = py.import("incrowd._errors")?.getattr(kind)?;
+        let told = PyDict::new(py);
+        told.set_item("help", error.error.advice().map(with_arguments))?;
+        told.set_item("key", error.error.key())?;
+        told.set_item("argument", &error.flag)?;
+        if let Some(place) = &error.place {
+            told.set_item("file", &place.file)?;
+            told.set_item("line", place.line_and_column().0)?;
+        }
+        Ok(PyErr::from_value(class.call((with_arguments(error.error.message()),), Some(&told))?))
+    };
+    made().unwrap_or_else(|failed| failed)
+}
+
+/// A text of the library with the arguments of the keys it names: `[output] path` of a job is `output=`.
+pub(crate) fn with_arguments(text: &str) -> String {
+    let quoted = |piece: &str| {
+        let request =
+            ["[judging] ", "[attack] ", "[measure] "].iter().find_map(|part| piece.strip_prefix(part));
+        if let Some(name) = request {
+            return format!("`{name}=`");
+        }
+        let (title, value) = piece.split_once(" = ").unwrap_or((piece, ""));
+        let flags = keys::titled(title).map_or(&[] as &[keys::Flag], |key| key.flags);
+        let mut names = flags.iter().filter(|flag| match flag.form {
+            Form::Argument | Form::Param => false,
+            Form::Columns(role) => value.is_empty() || value.trim_matches('"') == role,
+            _ => true,
+        });
+        match names.next() {
+            Some(flag) => format!("`{}=`", incrowd::job::argument_name(flag)),
+            None => format!("`{piece}`"),
+        }
+    };
+    let told = |(i, piece): (usize, &str)| if i % 2 == 1 { quoted(piece) } else { piece.to_owned() };
+    text.split('`').enumerate().map(told).collect()
+}

@@ -1,0 +1,530 @@
+//! The Python package `incrowd`, its compiled half: tables come in as Arrow capsules, arguments become a job through the same
+//! table of keys as files and flags, the work is done without the interpreter's lock, and answers go out as JSON.
+//!
+//! What Python users see is in `incrowd/` beside this: functions with keyword arguments, results that show themselves.
+
+mod arguments;
+mod errors;
+mod release;
+mod requests;
+mod signatures;
+mod tables;
+mod work;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use incrowd::core::Taxonomy;
+use incrowd::hierarchy::{HierarchySpec, arx, lint};
+use incrowd::job::JobFile;
+use incrowd::job::keys::{Command, Section};
+use incrowd::{AttackRequest, Audience, Behind, Claim, CompareRequest, Error, Judging, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value as Json;
+
+use arguments::{Arguments, Asked};
+use release::Release;
+use tables::Given;
+use work::{Finished, run};
+
+/// An answer as JSON, and what a person should know.
+type Answer = (String, Vec<String>);
+
+/// Makes a release.
+#[pyfunction]
+fn anonymize(
+    py: Python<'_>,
+    table: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Release, Vec<String>)> {
+    let arguments = Arguments::of(py, Command::Anonymize, arguments)?;
+    run(py, progress, move |progress| {
+        let (file, to_file) = arguments.making(job.as_deref(), table)?;
+        let JobFile { job, provenance, notes } = file;
+        let locate = |error| provenance.locate(error);
+        let (release, told) = match to_file {
+            true => Release::in_files(incrowd::anonymize(&job, progress).map_err(locate)?, job),
+            false => Release::in_memory(incrowd::anonymize_in_memory(&job, progress).map_err(locate)?, job),
+        };
+        Ok((release, notes.into_iter().chain(told).collect()))
+    })
+}
+
+/// Checks the promises of a release.
+#[pyfunction]
+fn verify(
+    py: Python<'_>,
+    release: Bound<'_, PyAny>,
+    original: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    judge(py, Command::Verify, &release, original, arguments, job, progress, |judging, asked, progress| {
+        judging.check = asked.path("check")?;
+        let checked = incrowd::verify(judging, progress)?;
+        let unread = checked.verification.unread.iter().map(|(column, records)| {
+            format!(
+                "column `{column}`: the cells of {records} records cover nobody of the population; if that is a surprise, \
+                 give the kinds and hierarchies the release was made with"
+            )
+        });
+        let told = checked.from_original.iter().flat_map(|found| found.warnings.clone());
+        let behind = match &checked.behind {
+            Behind::Unknown(why) => Some(errors::with_arguments(why)),
+            Behind::NotAsked | Behind::Known => None,
+        };
+        let unsealed = checked.manifest_unsealed.then(|| {
+            "the manifest does not state its own digest: whether it was changed cannot be told".to_owned()
+        });
+        let told = unread.chain(behind).chain(told).chain(unsealed);
+        Ok((checked.to_json().to_string(), told.collect()))
+    })
+}
+
+/// Says what a release cost.
+#[pyfunction]
+fn measure(
+    py: Python<'_>,
+    original: Given,
+    release: Bound<'_, PyAny>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let original = Some(original);
+    judge(py, Command::Measure, &release, original, arguments, job, progress, |judging, asked, progress| {
+        let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
+        Ok((measured.to_json().to_string(), Vec::new()))
+    })
+}
+
+/// Says what an adversary would learn from a release.
+#[pyfunction]
+fn attack(
+    py: Python<'_>,
+    release: Bound<'_, PyAny>,
+    original: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let counts_known = original.is_some();
+    let file = job.clone();
+    judge(
+        py,
+        Command::Attack,
+        &release,
+        original,
+        arguments,
+        job,
+        progress,
+        move |judging, asked, progress| {
+            let request = AttackRequest { counts_known, ..asked.attacks()? };
+            if counts_known && request.original_size.is_some() {
+                return Err(Error::job("`original` and `original_size` cannot be given together"));
+            }
+            // Decided before any work: it must not take the place of anything that is read.
+            let details = asked.path("details")?.map(|path| {
+                let mut claim = Claim::of_judging(judging);
+                [&request.external, &request.second, &file]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|path| claim.reads(path));
+                claim.writes(&path, "the details", "details")
+            });
+            let details = details.transpose()?;
+            let report = incrowd::attack(judging, &request, progress)?;
+            let mut answer = report.to_json();
+            answer["holds"] = report.holds().into();
+            in_arguments(&mut answer);
+            if let Some(target) = &details {
+                incrowd::write_file(target, &report.details(), Audience::Owner)?;
+            }
+            Ok((answer.to_string(), Vec::new()))
+        },
+    )
+}
+
+/// What texts of an answer say of keys, said of arguments.
+fn in_arguments(answer: &mut Json) {
+    match answer {
+        Json::Object(map) => {
+            for (name, value) in map {
+                match value {
+                    Json::String(text) if name == "why" => *text = errors::with_arguments(text),
+                    Json::Array(notes) if name == "notes" => {
+                        let texts = notes.iter_mut().filter(|note| note.is_string());
+                        texts.for_each(|note| {
+                            *note = errors::with_arguments(note.as_str().unwrap_or_default()).into()
+                        });
+                    }
+                    below => in_arguments(below),
+                }
+            }
+        }
+        Json::Array(all) => all.iter_mut().for_each(in_arguments),
+        _ => {}
+    }
+}
+
+/// The pages about a release: public, and the owner's if there is an original.
+#[pyfunction]
+fn report(
+    py: Python<'_>,
+    release: Bound<'_, PyAny>,
+    original: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    judge(py, Command::Report, &release, original, arguments, job, progress, |judging, asked, progress| {
+        let pages = incrowd::report(judging, &asked.measures()?, progress)?;
+        let answer =
+            serde_json::json!({ "public": pages.public, "owner": pages.owner, "holds": pages.holds });
+        Ok((answer.to_string(), Vec::new()))
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "they are those of the functions above")]
+fn judge(
+    py: Python<'_>,
+    command: Command,
+    release: &Bound<'_, PyAny>,
+    original: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+    judge: impl FnOnce(&mut Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error> + Send + 'static,
+) -> PyResult<Answer> {
+    let arguments = Arguments::of(py, command, arguments)?;
+    let release = Judged::of(release)?;
+    run(py, progress, move |progress| {
+        let (mut judging, about, asked) = arguments.judging(job.as_deref(), release, original)?;
+        let answer = judge(&mut judging, &asked, progress);
+        let (answer, told) = answer.map_err(|error| about.provenance.locate(error))?;
+        Ok((answer, about.notes.into_iter().chain(told).collect()))
+    })
+}
+
+/// What is judged.
+enum Judged {
+    /// A release of ours, with what it knows of itself: how it is judged, and the column of its original that tells persons apart.
+    Release(Box<Judging>, Option<String>),
+    /// Any other table.
+    Table(Given),
+}
+
+impl Judged {
+    fn of(release: &Bound<'_, PyAny>) -> PyResult<Judged> {
+        match release.cast::<Release>() {
+            Ok(release) => {
+                let release = release.get();
+                Ok(Judged::Release(Box::new(release.judging()), release.person()))
+            }
+            Err(_) => release.extract().map(Judged::Table),
+        }
+    }
+}
+
+/// Looks at a table.
+#[pyfunction]
+fn profile(
+    py: Python<'_>,
+    table: Given,
+    arguments: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let mut arguments = Arguments::of(py, Command::Profile, arguments)?;
+    // What is said of columns is for distances, and columns have roles only when the profile has proposed them.
+    let of_columns = arguments.apart(|key| {
+        key.section == Section::Columns || key.section == Section::Input && key.name == "hierarchies"
+    });
+    run(py, progress, move |progress| {
+        let (JobFile { job, provenance, notes }, asked) = arguments.looking(table)?;
+        let locate = |error| provenance.locate(error);
+        let outliers = asked.outliers()?;
+        if outliers.is_none() && !of_columns.is_empty() {
+            let error = Error::job("hierarchies are for distances");
+            return Err(error.help("give `outliers` too, for example {\"on\": \"income\"}").into());
+        }
+        let options = asked.profile(job.input.clone())?;
+        let profile = incrowd::profile(&options, progress).map_err(locate)?;
+        let mut answer = profile.to_json();
+        if let Some(params) = outliers {
+            let job = of_columns.on_top(requests::on_the_same_columns(job, &profile, &params))?;
+            let found = incrowd::outliers(&job, &params, progress).map_err(locate)?;
+            answer["private"]["outliers"] = found.to_json();
+        }
+        Ok((answer.to_string(), notes))
+    })
+}
+
+/// Sweeps algorithms, models and parameters. The answer, and the page about it.
+#[pyfunction]
+fn compare(
+    py: Python<'_>,
+    table: Option<Given>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let arguments = Arguments::of(py, Command::Compare, arguments)?;
+    run(py, progress, move |progress| {
+        let JobFile { mut job, provenance, notes } = arguments.comparing(job.as_deref(), table)?;
+        let sweep = job.compare.get_or_insert_default().clone();
+        // Results are kept for a later run only if somebody says where.
+        let own =
+            tempfile::tempdir().map_err(|e| Error::resources(format!("cannot make a directory: {e}")))?;
+        let dir = match sweep.dir {
+            Some(_) if job.input.memory.is_some() => {
+                let error = Error::job("results of a table in memory are not kept for a later run");
+                return Err(error.help("leave `output` out, or give the path of the table").into());
+            }
+            Some(dir) => dir,
+            None => own.path().to_owned(),
+        };
+        let request = CompareRequest { job, dir: dir.clone(), threads: sweep.threads };
+        let compared = incrowd::compare(&request, progress, &|| progress.is_cancelled());
+        let compared = compared.map_err(|error| provenance.locate(error))?;
+        let page = std::fs::read_to_string(dir.join("comparison.html"));
+        let page = page.map_err(|e| Error::resources(format!("the page cannot be read: {e}")))?;
+        Ok((compared.to_json().to_string(), page, notes))
+    })
+}
+
+/// Publishes a sequence of tables under the same rules.
+#[pyfunction]
+fn batches(
+    py: Python<'_>,
+    tables: Vec<PathBuf>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let arguments = Arguments::of(py, Command::Batches, arguments)?;
+    run(py, progress, move |progress| {
+        let (JobFile { job, provenance, notes }, asked) = arguments.publishing(job.as_deref())?;
+        let dir = asked.path("dir")?.unwrap_or_else(|| PathBuf::from("releases"));
+        let report = incrowd::batches(&job, &tables, &dir, asked.flag("same_people")?, progress);
+        let report = report.map_err(|error| provenance.locate(error))?;
+        Ok((report.to_json().to_string(), notes))
+    })
+}
+
+/// What a model, algorithm, metric or attack means; all of them without a name.
+#[pyfunction]
+fn explain(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
+    let entries = incrowd::explain::entries();
+    let Some(name) = name else {
+        let all: Vec<Json> = entries.iter().map(signatures::entry).collect();
+        return Ok(Json::from(all).to_string());
+    };
+    let spelled = |entry: &&incrowd::explain::Entry| {
+        let plain = |text: &str| text.replace([' ', '_'], "-");
+        plain(entry.name) == plain(name)
+    };
+    match entries.iter().find(spelled) {
+        Some(entry) => Ok(signatures::entry(entry).to_string()),
+        None => {
+            let error = Error::job(format!("there is nothing called `{name}`"));
+            let error = error.help_near(name, entries.iter().map(|entry| entry.name));
+            Err(errors::raise(py, error.into()))
+        }
+    }
+}
+
+/// What becomes of each value of a column at every level of a hierarchy, the value itself first.
+#[pyfunction]
+fn levels(
+    py: Python<'_>,
+    table: Given,
+    column: String,
+    hierarchy: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Vec<String>>> {
+    hierarchy_of(py, table, column, hierarchy, None, |taxonomy, spec, values| {
+        let labels = |value: &&str| {
+            let code = taxonomy.code(value).or_else(|| taxonomy.code(&spec.canonical(value)?))?;
+            let label = |level| taxonomy.label(taxonomy.at_level(code, level)).to_owned();
+            Some(std::iter::once((*value).to_owned()).chain((0..=taxonomy.height()).map(label)).collect())
+        };
+        values.iter().map(labels).collect()
+    })
+}
+
+/// Builds the hierarchy of a column from its values, and asks it something.
+fn hierarchy_of<T: Send + 'static>(
+    py: Python<'_>,
+    table: Given,
+    column: String,
+    hierarchy: &Bound<'_, PyAny>,
+    progress: Option<Py<PyAny>>,
+    ask: impl FnOnce(&Taxonomy, &HierarchySpec, &[&str]) -> Option<T> + Send + 'static,
+) -> PyResult<T> {
+    let given = PyDict::new(py);
+    given.set_item("quasi", [column.as_str()])?;
+    let of_column = PyDict::new(py);
+    of_column.set_item(column.as_str(), hierarchy)?;
+    given.set_item("hierarchy", of_column)?;
+    let arguments = Arguments::of(py, Command::Anonymize, &given)?;
+    run(py, progress, move |progress| {
+        let (file, _) = arguments.making(None, Some(table))?;
+        let spec = file.job.column(&column).and_then(|column| column.spec.hierarchy.clone());
+        let spec = spec.ok_or_else(|| Error::job("which hierarchy?"))?;
+        let counted = incrowd::column_counts(&file.job.input, &column, progress)?;
+        let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
+        let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
+        let taxonomy = spec.build_counted(&column, &values, Some(&counts), None)?;
+        let known = values.iter().copied().filter(|value| spec.canonical(value).is_none());
+        let absent = lint::missing_values(&taxonomy, known);
+        let answer = if absent > 0 { None } else { ask(&taxonomy, &spec, &values) };
+        answer.ok_or_else(|| {
+            Error::input(format!("column `{column}` has values that its hierarchy lacks")).into()
+        })
+    })
+}
+
+/// The hierarchy of a column as an ARX-style file has it: one line per value.
+#[pyfunction]
+fn hierarchy(
+    py: Python<'_>,
+    table: Given,
+    column: String,
+    kind: &Bound<'_, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    hierarchy_of(py, table, column, kind, progress, |taxonomy, _, _| Some(arx::write(taxonomy)))
+}
+
+/// What is wrong with a hierarchy file, line by line, as JSON.
+#[pyfunction]
+#[pyo3(name = "lint")]
+fn told_findings(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let found = || -> incrowd::Result<Json> {
+        let spec = incrowd::job::hierarchy_from_path(&path)?;
+        let (findings, lines) = match &spec {
+            HierarchySpec::Arx { name, text } => {
+                let lines = arx::lines(name, text)?;
+                (lint::lint(&lines), lines.len())
+            }
+            _ => (Vec::new(), 0),
+        };
+        let is_error = |finding: &&lint::Finding| finding.severity == lint::Severity::Error;
+        let told = |finding: &lint::Finding| {
+            let severity = if is_error(&finding) { "error" } else { "warning" };
+            serde_json::json!({ "severity": severity, "line": finding.line, "message": finding.message })
+        };
+        let errors = findings.iter().filter(is_error).count();
+        let all: Vec<Json> = findings.iter().map(told).collect();
+        Ok(serde_json::json!({ "lines": lines, "errors": errors, "findings": all }))
+    };
+    found().map(|found| found.to_string()).map_err(|error| errors::raise(py, error.into()))
+}
+
+/// Drafts a job file for a table, and writes it.
+#[pyfunction]
+fn init(
+    py: Python<'_>,
+    tables: Vec<PathBuf>,
+    arguments: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    let arguments = Arguments::of(py, Command::Init, arguments)?;
+    run(py, progress, move |progress| {
+        let (file, asked) = arguments.looking(Given::Files(tables))?;
+        let options = asked.init(file.job)?;
+        if options.job.exists() && !asked.flag("force")? {
+            let error = Error::job(format!("`{}` is there already", options.job.display()));
+            return Err(error
+                .help("choose another file with `output`, or replace it with `force=True`")
+                .into());
+        }
+        let mut claim = Claim::default();
+        options.input.paths.iter().for_each(|path| claim.reads(path));
+        let target = claim.writes(&options.job, "the job file", "output")?;
+        let draft = incrowd::profile::init(&options, progress).map_err(|e| file.provenance.locate(e))?;
+        incrowd::write_file(&target, draft.text.as_bytes(), Audience::Everybody)?;
+        let unsure = draft.profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.clone());
+        let unsure: Vec<String> = unsure.collect();
+        let doubts =
+            (!unsure.is_empty()).then(|| format!("unsure of {}: the file says why", unsure.join(", ")));
+        let answer = serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
+        Ok((answer.to_string(), file.notes.into_iter().chain(doubts).collect()))
+    })
+}
+
+/// Writes a page. One that is not for everybody only its owner can read.
+#[pyfunction]
+fn write_page(py: Python<'_>, path: PathBuf, text: &str, private: bool) -> PyResult<()> {
+    let readers = if private { Audience::Owner } else { Audience::Everybody };
+    let written =
+        Target::decide(&path).and_then(|target| incrowd::write_file(&target, text.as_bytes(), readers));
+    written.map_err(|error| errors::raise(py, error.into()))
+}
+
+/// What a job file says, as JSON; refused if it is not sound.
+#[pyfunction]
+fn read_job(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let read = || -> Result<Json, Finished> {
+        let file = incrowd::job::read(&path)?;
+        let table: toml::Table = file
+            .provenance
+            .text
+            .trim_start_matches('\u{feff}')
+            .parse()
+            .map_err(|_| Error::bug("a job file was read that is not TOML"))?;
+        serde_json::to_value(table).map_err(|_| Error::bug("a job file cannot be shown").into())
+    };
+    match read() {
+        Ok(json) => Ok(json.to_string()),
+        Err(finished) => Err(finished.raise(py)),
+    }
+}
+
+/// The keyword arguments of every function, for the generator.
+#[pyfunction]
+#[pyo3(name = "signatures")]
+fn told_signatures() -> String {
+    signatures::all().to_string()
+}
+
+/// Runs the command line and returns its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, typed: Vec<OsString>) -> u8 {
+    let code = py.detach(|| incrowd_cli::run_command(typed));
+    (0..=u8::MAX).find(|n| ExitCode::from(*n) == code).unwrap_or(2)
+}
+
+/// Removes the files of runs that were interrupted and had no time to do so themselves.
+#[pyfunction]
+fn abandon_all() {
+    incrowd::abandon_all();
+}
+
+#[pymodule]
+fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Release>()?;
+    module.add_function(wrap_pyfunction!(anonymize, module)?)?;
+    module.add_function(wrap_pyfunction!(verify, module)?)?;
+    module.add_function(wrap_pyfunction!(measure, module)?)?;
+    module.add_function(wrap_pyfunction!(attack, module)?)?;
+    module.add_function(wrap_pyfunction!(report, module)?)?;
+    module.add_function(wrap_pyfunction!(profile, module)?)?;
+    module.add_function(wrap_pyfunction!(compare, module)?)?;
+    module.add_function(wrap_pyfunction!(batches, module)?)?;
+    module.add_function(wrap_pyfunction!(levels, module)?)?;
+    module.add_function(wrap_pyfunction!(hierarchy, module)?)?;
+    module.add_function(wrap_pyfunction!(told_findings, module)?)?;
+    module.add_function(wrap_pyfunction!(init, module)?)?;
+    module.add_function(wrap_pyfunction!(write_page, module)?)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(read_job, module)?)?;
+    module.add_function(wrap_pyfunction!(told_signatures, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(abandon_all, module)?)
+}

@@ -1,0 +1,172 @@
+//! A verified release, which nobody can change.
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use incrowd::core::text::Block;
+use incrowd::job::Job;
+use incrowd::{Error, Held, Judging, Released, Report};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::errors;
+use crate::tables::{capsule, cells};
+
+/// A release and what is known of it.
+#[pyclass(frozen, module = "incrowd._incrowd")]
+#[derive(Debug)]
+pub(crate) struct Release {
+    job: Job,
+    /// The tables, if they are in memory.
+    held: Option<Held>,
+    paths: Vec<PathBuf>,
+    manifest: String,
+    answer: String,
+    public_text: String,
+    owner_text: String,
+}
+
+impl Release {
+    /// A release in files, and what is to be said of it.
+    pub(crate) fn in_files(report: Report, job: Job) -> (Release, Vec<String>) {
+        let told = warnings(&report);
+        (Release::new(report, job, None), told)
+    }
+
+    /// A release in memory, and what is to be said of it.
+    pub(crate) fn in_memory(released: Released, job: Job) -> (Release, Vec<String>) {
+        let Released { tables, report } = released;
+        let told = warnings(&report);
+        let held = Held { tables, manifest: report.manifest.clone() };
+        (Release::new(report, job, Some(held)), told)
+    }
+
+    fn new(report: Report, mut job: Job, held: Option<Held>) -> Release {
+        // Whoever has the release need not keep the original.
+        job.input.memory = None;
+        Release {
+            manifest: report.manifest.to_json().to_string(),
+            answer: report.to_json().to_string(),
+            public_text: text(&report.public_text(), held.is_some()),
+            owner_text: text(&report.owner_text(), false),
+            paths: if held.is_some() { Vec::new() } else { report.tables },
+            job,
+            held,
+        }
+    }
+
+    fn batches(&self, py: Python<'_>, table: usize) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+        let held = self.held.as_ref().and_then(|held| held.tables.get(table));
+        let held = held.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("there is no such table"))?;
+        held.batches().map_err(|e| errors::raise(py, e.into()))
+    }
+
+    /// The column of the original that tells persons apart.
+    pub(crate) fn person(&self) -> Option<String> {
+        self.job.input.person.clone()
+    }
+
+    /// How it is judged: by its manifest, with the hierarchies of its job.
+    pub(crate) fn judging(&self) -> Judging {
+        match &self.held {
+            Some(held) => Judging::of_held(held.clone(), &self.job),
+            None => {
+                let mut judging = Judging::of(&self.job);
+                judging.models.clear();
+                judging.original = None;
+                judging
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Release {
+    #[getter]
+    fn manifest(&self) -> &str {
+        &self.manifest
+    }
+
+    #[getter]
+    fn answer(&self) -> &str {
+        &self.answer
+    }
+
+    #[getter]
+    fn public_text(&self) -> &str {
+        &self.public_text
+    }
+
+    #[getter]
+    fn owner_text(&self) -> &str {
+        &self.owner_text
+    }
+
+    /// The files, if the release is in files.
+    #[getter]
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths.clone()
+    }
+
+    /// What the manifest calls the tables in memory.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.held.iter().flat_map(|held| &held.tables).map(|table| table.name().to_owned()).collect()
+    }
+
+    /// The names of a table's columns, and its first rows as texts.
+    fn head(&self, py: Python<'_>, table: usize, rows: usize) -> PyResult<(Vec<String>, Vec<Vec<String>>)> {
+        let (schema, batches) = self.batches(py, table)?;
+        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let mut head = Vec::new();
+        for batch in &batches {
+            let left = rows - head.len();
+            let row = |row: usize| batch.columns().iter().map(|column| cells::text(column, row)).collect();
+            head.extend((0..batch.num_rows().min(left)).map(row));
+        }
+        Ok((names, head))
+    }
+
+    /// A table in memory as a stream of record batches. Whoever wants other types casts them.
+    fn stream<'py>(&self, py: Python<'py>, table: usize) -> PyResult<Bound<'py, PyCapsule>> {
+        let (schema, batches) = self.batches(py, table)?;
+        let (schema, batches) = capsule::for_everybody(schema, batches)
+            .map_err(|_| errors::raise(py, Error::bug("a release cannot be handed out").into()))?;
+        capsule::give(py, schema, batches)
+    }
+}
+
+fn warnings(report: &Report) -> Vec<String> {
+    let dropped = (!report.dropped_columns.is_empty())
+        .then(|| format!("not published, because they have no role: {}", report.dropped_columns.join(", ")));
+    dropped.into_iter().chain(report.warnings.clone()).collect()
+}
+
+/// Lines and tables as text; of a release in memory without where its files are.
+fn text(blocks: &[Block], in_memory: bool) -> String {
+    let mut out = String::new();
+    for block in blocks {
+        match block {
+            Block::Line(line) if in_memory && line.starts_with("manifest ") => {}
+            Block::Line(line) => out += &format!("{line}\n"),
+            Block::Table(rows) => out += &aligned(rows),
+        }
+    }
+    out
+}
+
+/// A table without frames: the first column left, the others right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cell = |(c, cell): (usize, &String)| match c {
+            0 => format!(" {cell:<0$}", widths[c]),
+            _ => format!("  {cell:>0$}", widths[c]),
+        };
+        format!("{}\n", row.iter().enumerate().map(cell).collect::<String>().trim_end())
+    };
+    rows.iter().map(line).collect()
+}

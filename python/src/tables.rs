@@ -1,0 +1,91 @@
+//! Tables: anything with `__arrow_c_stream__`, or paths of files. Nothing is copied.
+
+pub(crate) mod capsule;
+pub(crate) mod cells;
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use incrowd::job::{Input, Table};
+use incrowd::{Batches, Error};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// A table as somebody gave it.
+#[derive(Debug)]
+pub(crate) enum Given {
+    /// Paths and patterns.
+    Files(Vec<PathBuf>),
+    /// A table in memory.
+    Memory(Batches),
+}
+
+impl Given {
+    /// Puts it in the place of the input.
+    pub(crate) fn replace(self, input: &mut Input) {
+        (input.paths, input.memory) = match self {
+            Given::Files(paths) => (paths, None),
+            Given::Memory(batches) => (Vec::new(), Some(batches)),
+        };
+    }
+
+    /// The table alone.
+    pub(crate) fn table(self) -> Table {
+        match self {
+            Given::Files(paths) => Table { paths, ..Table::default() },
+            Given::Memory(batches) => Table::in_memory(batches),
+        }
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Given {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Given> {
+        let py = object.py();
+        if object.hasattr("__arrow_c_stream__")? {
+            // Whoever has no wish gets the table as it is; older libraries want to be told so.
+            let capsule = object.call_method1("__arrow_c_stream__", (py.None(),));
+            let capsule = capsule.map_err(|error| not_given(py, &object, error))?;
+            let (schema, batches) = capsule::take(capsule.cast()?)?;
+            return in_memory(schema, batches).map(Given::Memory).map_err(|e| errors::raise(py, e.into()));
+        }
+        if let Ok(path) = object.extract::<PathBuf>() {
+            return Ok(Given::Files(vec![path]));
+        }
+        if let Ok(paths) = object.extract::<Vec<PathBuf>>() {
+            return Ok(Given::Files(paths));
+        }
+        let kind = object.get_type().fully_qualified_name()?.to_string();
+        let error = Error::input(format!("a `{kind}` is no table"));
+        let error = error.help(match object.hasattr("collect")? {
+            true => "call .collect() first",
+            false => "give a DataFrame of pandas or Polars, a table of pyarrow, or the path of a file",
+        });
+        Err(errors::raise(py, error.into()))
+    }
+}
+
+/// The library that has the table did not hand it out.
+fn not_given(py: Python<'_>, object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<pyo3::exceptions::PyImportError>(py) {
+        return error;
+    }
+    let kind = object.get_type().fully_qualified_name().map(|name| name.to_string()).unwrap_or_default();
+    let refused = Error::input(format!("a `{kind}` needs pyarrow to be read")).help("pip install pyarrow");
+    let raised = errors::raise(py, refused.into());
+    raised.set_cause(py, Some(error));
+    raised
+}
+
+/// What libraries say of themselves in the schema is none of our business, and differs between batches.
+fn in_memory(schema: SchemaRef, batches: Vec<RecordBatch>) -> incrowd::Result<Batches> {
+    let plain = SchemaRef::new(Schema::new(schema.fields().clone()));
+    let rebuilt =
+        batches.into_iter().map(|batch| RecordBatch::try_new(plain.clone(), batch.columns().to_vec()));
+    let rebuilt: Result<Vec<_>, _> = rebuilt.collect();
+    let odd = |_| Error::input("the table has batches of different columns");
+    Batches::new("the table", plain, rebuilt.map_err(odd)?)
+}

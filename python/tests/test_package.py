@@ -1,0 +1,38 @@
+"""One version, one command, no dependencies."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import requires, version
+from pathlib import Path
+
+import incrowd
+import pytest
+
+
+def test_the_version_is_that_of_the_workspace() -> None:
+    manifest = (Path(__file__).parents[2] / "Cargo.toml").read_text(encoding="utf-8")
+    told = re.search(r'^\[workspace\.package\]\nversion = "(.*)"$', manifest, re.M)
+    assert told is not None and told[1] == incrowd.__version__
+    try:
+        assert version("incrowd") == incrowd.__version__
+    except ImportError:
+        pytest.skip("the package is not installed")
+
+
+def test_nothing_else_is_required() -> None:
+    try:
+        assert not requires("incrowd")
+    except ImportError:
+        pytest.skip("the package is not installed")
+
+
+def test_the_command_is_there() -> None:
+    command = shutil.which("incrowd", path=str(Path(sys.executable).parent))
+    if command is None:
+        pytest.skip("the package is not installed")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True)
+    assert done.stdout.strip() == f"incrowd {incrowd.__version__}"

@@ -1,0 +1,176 @@
+"""Everything the command line can do is reachable: persons, signatures, hierarchies, drafts of jobs, judging by a job."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import stat
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import incrowd
+import pytest
+from conftest import ROLES, people
+
+pa = pytest.importorskip("pyarrow")
+csv = pytest.importorskip("pyarrow.csv")
+
+
+def visits() -> object:
+    """Several records of most people, alike in what is known of them."""
+    draw = random.Random(3)
+    columns: dict[str, list[object]] = {"patient": [], "age": [], "sex": [], "disease": []}
+    for person in range(150):
+        age, sex = draw.randint(20, 60), draw.choice(["female", "male"])
+        for _ in range(draw.randint(1, 4)):
+            row = [f"p{person}", age, sex, draw.choice(["flu", "cold", "none"])]
+            for cells, cell in zip(columns.values(), row):
+                cells.append(cell)
+    return pa.table(columns)
+
+
+VISITS = {"person": "patient", "quasi": ["age", "sex"], "sensitive": "disease"}
+
+
+def test_promises_count_persons() -> None:
+    table = visits()
+    release = incrowd.anonymize(table, **VISITS, k=6)
+    assert release.manifest.unit == "persons"
+    assert "patient" not in release.to_arrow().column_names
+    known = incrowd.verify(release, original=table)
+    assert known.holds and known.unit == "persons" and known.smallest_group >= 6
+    with pytest.warns(incrowd.Warning, match="`original=`"):
+        alone = incrowd.verify(release)
+    assert alone.holds and "persons_unknown" in alone
+
+
+def test_persons_in_groups_are_as_many_as_promised() -> None:
+    table = visits().append_column("visit", pa.array([f"v{i}" for i in range(visits().num_rows)]))
+    # Who passes on a column that is unique is asked whether that is meant.
+    meant = {"unlinkable": "visit"} if "unlinkable" in inspect.signature(incrowd.anonymize).parameters else {}
+    release = incrowd.anonymize(table, **VISITS, passthrough="visit", k=6, **meant)
+    whose = dict(zip(table["visit"].to_pylist(), table["patient"].to_pylist()))
+    persons: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for age, sex, visit in zip(*(release.to_arrow()[name].to_pylist() for name in ["age", "sex", "visit"])):
+        persons[age, sex].add(whose[visit])
+    assert min(map(len, persons.values())) >= 6
+
+
+def test_a_manifest_is_signed(tmp_path: Path, arrow: object) -> None:
+    key, out = tmp_path / "key", tmp_path / "out.csv"
+    incrowd.anonymize(arrow, **ROLES, k=5, output=out, sign=key)
+    checked = incrowd.verify(out, check=key)
+    assert checked.holds and checked.signed
+    manifest = tmp_path / "out.release.json"
+    manifest.write_text(manifest.read_text().replace('"k": 5', '"k": 4'))
+    assert not incrowd.verify(out, check=key).holds
+
+
+def test_hierarchies(tmp_path: Path, arrow: object) -> None:
+    made = incrowd.hierarchy(arrow, "zip", "mask")
+    first = made.rows[0]
+    assert first[1] == first[0][:4] + "*" and first[-1] == "*"
+    made.save(tmp_path / "zip.csv")
+    assert incrowd.lint(tmp_path / "zip.csv").errors == 0
+    release = incrowd.anonymize(arrow, **ROLES, k=5, hierarchies={"zip": tmp_path / "zip.csv"})
+    assert incrowd.verify(release).holds
+    (tmp_path / "bad.csv").write_text("a;b\na;c\n")
+    assert incrowd.lint(tmp_path / "bad.csv").errors > 0
+    with pytest.raises(incrowd.InputError, match="lacks"):
+        incrowd.hierarchy(arrow, "sex", {"tree": {"*": ["female"]}})
+
+
+def test_a_draft_of_a_job(tmp_path: Path) -> None:
+    csv.write_csv(pa.table(people()), tmp_path / "people.csv")
+    job = tmp_path / "job.toml"
+    drafted = incrowd.init(tmp_path / "people.csv", output=job, k=4, sensitive="disease", identifier="name")
+    assert job.read_text() == drafted.text
+    with pytest.raises(incrowd.JobError, match="is there already"):
+        incrowd.init(tmp_path / "people.csv", output=job)
+    release = incrowd.Job.read(job).anonymize()
+    assert release.paths[0].exists()
+    assert incrowd.Job.read(job).verify(release.paths[0]).holds
+
+
+def test_judging_by_a_job(tmp_path: Path) -> None:
+    csv.write_csv(pa.table(people()), tmp_path / "people.csv")
+    file = tmp_path / "job.toml"
+    file.write_text(
+        """
+[input]
+path = "people.csv"
+[output]
+path = "out.csv"
+[columns]
+name = "identifier"
+age = { role = "quasi", hierarchy = "intervals:5" }
+zip = { role = "quasi", hierarchy = "mask" }
+sex = "quasi"
+disease = "sensitive"
+[[models]]
+name = "k-anonymity"
+k = 5
+"""
+    )
+    job = incrowd.Job.read(file)
+    out = job.anonymize().paths[0]
+    assert job.verify(out).holds
+    assert [model.k for model in job.verify(out).models] == [5]
+    job.k = 300
+    assert not job.verify(out).holds
+    job.k = 5
+    assert job.measure(tmp_path / "people.csv", out).metrics.ncp > 0
+    assert job.attack(out).holds
+    # Its own input is the original.
+    pages = job.pages(out)
+    assert pages.owner is not None
+    pages.owner.save(tmp_path / "owner.html")
+    if sys.platform != "win32":
+        assert stat.S_IMODE((tmp_path / "owner.html").stat().st_mode) == 0o600
+    job.suppression, job.suppression_seed = {"name": "r-suppression", "l": 3}, 7
+    done = job.batches([tmp_path / "people.csv"], dir=tmp_path / "sequence")
+    assert done.published == 1
+
+
+def test_details_take_nobodys_place(tmp_path: Path, arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / "out.csv")
+    with pytest.raises(incrowd.JobError, match="would overwrite a file that is read"):
+        incrowd.attack(release, details=tmp_path / "out.csv")
+    incrowd.attack(release, details=tmp_path / "details.csv")
+    assert (tmp_path / "details.csv").stat().st_size > 100
+    with pytest.raises(incrowd.JobError, match="cannot be given together"):
+        incrowd.attack(release, original=arrow, original_size=400)
+
+
+def test_outliers_of_a_table() -> None:
+    columns = people()
+    income = pa.array([1000 + 7 * i for i in range(399)] + [1_000_000])
+    table = pa.table({"age": columns["age"], "income": income})
+    seen = incrowd.profile(table, quasi=["age"], outliers={"on": "income", "p": 0.9, "d": 0.5})
+    assert seen.private.outliers.records == 400 and seen.private.outliers.column == "income"
+    with pytest.raises(incrowd.JobError, match="for distances"):
+        incrowd.profile(table, quasi=["age"], hierarchy={"age": "intervals:5"})
+    by_tree = incrowd.profile(
+        table, quasi=["age"], hierarchy={"age": "intervals:5"}, outliers={"on": "income", "p": 0.9, "d": 0.5}
+    )
+    assert by_tree.private.outliers.points <= seen.private.outliers.points
+
+
+def test_what_was_not_run_names_arguments(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    why = {skipped.attack: skipped.why for skipped in incrowd.attack(release).not_run}
+    assert "`population=`" in why["journalist"]
+
+
+def test_duckdb_gives_tables() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    folk = pa.table(people())
+    relation = duckdb.sql("select * from folk")
+    if not hasattr(relation, "__arrow_c_stream__"):
+        pytest.skip("this DuckDB does not give Arrow streams")
+    release = incrowd.anonymize(relation, **ROLES, k=5)
+    assert len(release) == 400
+    again = release.to_arrow()
+    assert again.num_rows == 400
+    assert duckdb.sql("select count(*) from again").fetchall() == [(400,)]

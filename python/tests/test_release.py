@@ -1,0 +1,144 @@
+"""Making releases: in memory, in files, from every library, and what they are."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from pathlib import Path
+
+import incrowd
+import pytest
+from conftest import ROLES, people
+
+
+def groups(rows: list[tuple[object, ...]]) -> Counter[tuple[object, ...]]:
+    return Counter(rows)
+
+
+def test_every_library_gives_and_takes_tables(df: object) -> None:
+    release = incrowd.anonymize(df, **ROLES, k=10, l_diversity=2, hierarchies={"zip": "mask"})
+    assert len(release) == 400
+    assert release.manifest.metrics.ncp == release.metrics.ncp < 1
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(release)
+    assert table.column_names == ["age", "zip", "sex", "disease"]
+    sizes = groups(list(zip(*(table[name].to_pylist() for name in ROLES["quasi"]))))
+    assert min(sizes.values()) >= 10
+    again = incrowd.verify(table, quasi=ROLES["quasi"], sensitive=["disease"], k=10, l_diversity=2)
+    assert again.holds
+    assert not incrowd.verify(table, quasi=ROLES["quasi"], sensitive=["disease"], k=400).holds
+
+
+def test_all_libraries_read_the_release(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    for name, read in [("pandas", release.to_pandas), ("polars", release.to_polars), ("pyarrow", release.to_arrow)]:
+        pytest.importorskip(name)
+        table = read()
+        assert len(table) == 400, name
+        assert "name" not in (table.column_names if name == "pyarrow" else list(table.columns))
+
+
+def test_the_same_whatever_the_library(columns: dict[str, list[object]]) -> None:
+    pa, pl, pd = (pytest.importorskip(name) for name in ["pyarrow", "polars", "pandas"])
+    made = [
+        incrowd.anonymize(table, **ROLES, k=7, order="sorted").to_arrow().to_pydict()
+        for table in [pa.table(columns), pl.DataFrame(columns), pd.DataFrame(columns)]
+    ]
+    assert made[0] == made[1] == made[2]
+
+
+def test_categories_dates_and_large_strings(columns: dict[str, list[object]]) -> None:
+    import datetime
+
+    pl = pytest.importorskip("polars")
+    born = [datetime.date(1930 + i % 60, 1 + i % 12, 1 + i % 28) for i in range(400)]
+    table = pl.DataFrame(columns).with_columns(pl.col("sex").cast(pl.Categorical), pl.Series("born", born))
+    roles = {**ROLES, "quasi": ["sex", "born"], "drop": ["age", "zip"]}
+    release = incrowd.anonymize(table, **roles, hierarchies={"born": "dates"}, k=5)
+    assert release.to_polars().columns == ["sex", "disease", "born"]
+    assert incrowd.verify(release).holds
+
+
+def test_the_order_of_the_input_does_not_survive() -> None:
+    pa = pytest.importorskip("pyarrow")
+    columns = people(600)
+    columns["row"] = [i // 6 for i in range(600)]
+    release = incrowd.anonymize(pa.table(columns), **ROLES, passthrough="row", k=5)
+    rows = release.to_arrow()["row"].to_pylist()
+    assert sorted(rows) == columns["row"] and rows != columns["row"]
+
+
+def test_a_release_does_not_change(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    for thing in [release, release.manifest, release.tables[0], release.report]:
+        with pytest.raises(AttributeError):
+            thing.manifest = None  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        del release.manifest
+    assert pickle.loads(pickle.dumps(release.manifest)) == release.manifest
+    pd = pytest.importorskip("pandas")
+    table, before = release.to_pandas(), release.to_pandas()
+    table["age"] = "changed"
+    pd.testing.assert_frame_equal(release.to_pandas(), before)
+
+
+def test_columns_without_a_role_are_told(arrow: object) -> None:
+    with pytest.warns(incrowd.Warning, match="no role: name, sex"):
+        incrowd.anonymize(arrow, quasi=["age", "zip"], sensitive="disease", k=5)
+
+
+def test_a_release_in_files(tmp_path: Path, arrow: object) -> None:
+    for name in ["out.csv", "out.parquet", "out.arrow"]:
+        release = incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / name)
+        assert release.paths == (tmp_path / name,)
+        assert (tmp_path / "out.release.json").exists()
+        assert incrowd.verify(release).holds
+        assert incrowd.verify(tmp_path / name).holds
+        assert len(release.to_polars()) == len(release.to_pandas()) == len(release.to_arrow()) == 400
+        assert "Verified" in release._repr_html_()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.arrow", "out.csv", "out.parquet", "out.release.json"]
+
+
+def test_two_tables(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, l_diversity=2, algorithm={"name": "anatomy", "l": 2})
+    assert len(release.tables) == 2
+    assert incrowd.verify(release).holds
+    assert release.tables[1].to_arrow().num_rows > 0
+    assert incrowd.attack(release).holds
+
+
+def test_k_join_anonymity(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    csv = pytest.importorskip("pyarrow.csv")
+    everybody = people(500)
+    columns = {name: cells[:200] for name, cells in everybody.items()}
+    everybody.pop("disease")
+    csv.write_csv(pa.table(everybody), tmp_path / "voters.csv")
+    roles = {**ROLES, "quasi": ["age", "sex"], "drop": ["zip"]}
+    release = incrowd.anonymize(pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name")
+    assert len(release.tables) == 2
+    assert incrowd.verify(release).holds
+
+
+def test_suppression_and_batches(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    csv = pytest.importorskip("pyarrow.csv")
+    for i in range(2):
+        csv.write_csv(pa.table(people(300, seed=i)), tmp_path / f"{i}.csv")
+    suppression = {"name": "r-suppression", "l": 3}
+    release = incrowd.anonymize(pa.table(people(300)), **ROLES, k=3, suppression=suppression, suppression_seed=7)
+    assert release.manifest.suppression.name == "r-suppression"
+    done = incrowd.batches(
+        [tmp_path / "0.csv", tmp_path / "1.csv"], **ROLES, k=3, suppression=suppression, suppression_seed=7,
+        dir=tmp_path / "out",
+    )
+    assert done.published == 2
+
+
+def test_a_notebook_shows_it(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    shown = release._repr_html_()
+    assert "k-anonymity(k = 5)" in shown and "holds" in shown and "prefers-color-scheme:dark" in shown
+    assert shown.count("<tr>") == 1 + 1 + 1 + 5 + 1 + 3
+    assert "verify   k-anonymity(k=5)" in repr(release)
+    assert "Person" not in shown

@@ -1,0 +1,79 @@
+"""Levels learned on one table and applied to another."""
+
+from __future__ import annotations
+
+import incrowd
+import pytest
+from conftest import people
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+pytest.importorskip("sklearn")
+
+from incrowd.sklearn import Anonymizer  # noqa: E402
+
+HIERARCHIES = {"age": "intervals:5", "zip": "mask", "sex": {"tree": {"*": ["female", "male"]}}}
+
+
+def fitted(**more: object) -> Anonymizer:
+    table = pd.DataFrame(people(2000)).drop(columns="name")
+    return Anonymizer(["age", "zip", "sex"], HIERARCHIES, k=5, **more).fit(table)
+
+
+def test_a_value_gets_the_same_label_in_every_table() -> None:
+    learned = fitted()
+    train = pd.DataFrame(people(2000)).drop(columns="name")
+    once = learned.transform(train)
+    sizes = once.groupby(["age", "zip", "sex"]).size()
+    assert sizes.min() >= 5
+    released = learned.release_.to_pandas().groupby(["age", "zip", "sex"]).size()
+    assert sizes.sort_index().to_dict() == released.sort_index().to_dict()
+    part = train.iloc[100:160]
+    assert learned.transform(part).equals(once.iloc[100:160])
+
+
+def test_who_would_stand_alone_is_refused_or_starred() -> None:
+    train = pd.DataFrame(people(2000)).drop(columns="name")
+    stranger = train.iloc[:3].assign(age=[17, 120, 30])
+    learned = fitted()
+    with pytest.raises(incrowd.InputError, match="of 3 records are in no group"):
+        learned.transform(stranger)
+    starred = fitted(unknown="star").transform(stranger)
+    assert (starred.loc[1, ["age", "zip", "sex"]] == "*").all()
+    assert list(starred["disease"]) == list(stranger["disease"])
+
+
+def test_what_is_not_sound_is_refused() -> None:
+    for more in [{"algorithm": "mondrian"}, {"suppression_limit": 0.1}, {"unknown": "guess"}]:
+        with pytest.raises(incrowd.JobError):
+            fitted(**more)
+    table = pd.DataFrame(people(100)).drop(columns="name")
+    with pytest.raises(incrowd.JobError, match="has no hierarchy"):
+        Anonymizer(["age"]).fit(table)
+    with pytest.raises(incrowd.JobError, match="not learned"):
+        Anonymizer(["age"], HIERARCHIES).transform(table)
+
+
+def test_it_stands_in_a_pipeline() -> None:
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    table = pd.DataFrame(people(2000)).drop(columns="name")
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["age", "zip", "sex"]))
+    model = make_pipeline(Anonymizer(["age", "zip", "sex"], HIERARCHIES, k=20), encode, DecisionTreeClassifier())
+    model.fit(table.drop(columns="disease"), table["disease"])
+    assert len(model.predict(table.drop(columns="disease"))) == 2000
+
+
+def test_a_hierarchy_that_another_table_would_change_gives_new_values_no_label() -> None:
+    train = pd.DataFrame({"code": ["11", "12", "21", "22"] * 25})
+    learned = Anonymizer(["code"], {"code": "mask"}, k=40).fit(train)
+    assert set(learned.transform(train)["code"]) == {"1*", "2*"}
+    # The same hierarchy with a new value, in no group: alone. With a longer one all labels would be others.
+    for new in ["31", "111"]:
+        with pytest.raises(incrowd.InputError, match="1 of 2 records"):
+            learned.transform(pd.DataFrame({"code": ["11", new]}))
+    inside = learned.transform(pd.DataFrame({"code": ["11", "13"]}))
+    assert list(inside["code"]) == ["1*", "1*"]
