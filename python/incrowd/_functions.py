@@ -232,6 +232,7 @@ class JobArguments:
     delimiter: str | None
     format: Literal["csv", "parquet", "arrow"] | None
     person: str | None
+    weight: str | None
     hierarchies: Mapping[str, Hierarchy] | Path | None
     output: Path | None
     manifest: Path | None
@@ -240,6 +241,7 @@ class JobArguments:
     order: Literal["shuffled", "sorted"] | None
     csv_safe: bool | None
     sign: Path | None
+    publish_weight: Literal["no", "group-mean"] | None
     quasi: Columns | None
     sensitive: Columns | None
     identifier: Columns | None
@@ -249,16 +251,18 @@ class JobArguments:
     hierarchy: Mapping[str, Hierarchy] | None
     labels: Mapping[str, Literal["set", "star"]] | None
     domain: Mapping[str, Sequence[float]] | None
-    weight: Mapping[str, float] | None
+    column_weight: Mapping[str, float] | None
     category: Mapping[str, Mapping[str, Sequence[str]]] | None
     publish: Mapping[str, Literal["value", "category", "both"]] | None
+    unlinkable: Columns | None
     k: int | None
     model: Named | Sequence[Named] | None
     population: Path | Sequence[Path] | None
-    algorithm: Literal["mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None
     set: Mapping[str, Any] | None
     suppression_limit: float | None
     suppressed: Literal["absent", "star"] | None
+    bound: bool | None
     external: Path | Sequence[Path] | None
     id: str | None
     method: Literal["direct", "refinement"] | None
@@ -286,48 +290,49 @@ class JobArguments:
     plain_k_anonymity: int | PlainKAnonymity | None
 
 
-ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
-    "output", "manifest", "report", "owner_report", "order", "csv_safe", "sign", "quasi", "sensitive",
-    "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
-    "publish", "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "external",
-    "id", "method", "on_conflict", "trim", "values", "audit", "suppression", "suppression_key",
-    "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
-    "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence",
-    "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity")
+ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
+    "hierarchies", "output", "manifest", "report", "owner_report", "order", "csv_safe", "sign",
+    "publish_weight", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
+    "labels", "domain", "column_weight", "category", "publish", "unlinkable", "k", "model", "population",
+    "algorithm", "set", "suppression_limit", "suppressed", "bound", "external", "id", "method", "on_conflict",
+    "trim", "values", "audit", "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity",
+    "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
+    "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
+    "p_plus_alpha_sensitive", "plain_k_anonymity")
 
 
 SHARED: dict[str, tuple[str, ...]] = {
     "verify": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
-        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
-        "publish", "k", "model", "population", "external", "id", "on_conflict", "values", "audit",
+        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "column_weight",
+        "category", "publish", "unlinkable", "k", "model", "population", "external", "id", "on_conflict",
+        "values", "audit", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
+        "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
+        "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "measure": ("missing", "on_missing", "default_role", "weight", "hierarchies", "quasi", "sensitive",
+        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "column_weight",
+        "category", "publish", "unlinkable", "external", "id",),
+    "attack": ("missing", "on_missing", "default_role", "person", "weight", "hierarchies", "quasi",
+        "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
+        "column_weight", "category", "publish", "unlinkable", "population",),
+    "report": ("missing", "on_missing", "default_role", "person", "weight", "hierarchies", "quasi",
+        "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
+        "column_weight", "category", "publish", "unlinkable", "k", "model", "population", "external", "id",
         "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
         "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
         "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "measure": ("missing", "on_missing", "default_role", "hierarchies", "quasi", "sensitive", "identifier",
-        "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category", "publish",
-        "external", "id",),
-    "attack": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
-        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
-        "publish", "population",),
-    "report": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
-        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "weight", "category",
-        "publish", "k", "model", "population", "external", "id", "k_anonymity", "l_diversity", "t_closeness",
-        "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure",
-        "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive",
-        "plain_k_anonymity",),
-    "profile": ("missing", "delimiter", "format", "hierarchies", "hierarchy",),
-    "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
-        "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
-        "weight", "category", "publish", "population",),
-    "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "hierarchies",
-        "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
-        "weight", "category", "publish", "k", "model", "population", "algorithm", "set", "suppression_limit",
-        "suppressed", "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity",
-        "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
-        "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
-        "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "init": ("missing", "delimiter", "format", "person", "quasi", "sensitive", "identifier", "passthrough",
-        "drop",),
+    "profile": ("missing", "delimiter", "format", "weight", "hierarchies", "hierarchy",),
+    "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
+        "labels", "domain", "column_weight", "category", "publish", "unlinkable", "population",),
+    "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
+        "labels", "domain", "column_weight", "category", "publish", "unlinkable", "k", "model", "population",
+        "algorithm", "set", "suppression_limit", "suppressed", "bound", "suppression", "suppression_key",
+        "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
+        "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map",
+        "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "init": ("missing", "delimiter", "format", "person", "weight", "quasi", "sensitive", "identifier",
+        "passthrough", "drop",),
 }
 
 
@@ -340,6 +345,7 @@ def anonymize(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     output: Path | None = None,
     manifest: Path | None = None,
@@ -348,6 +354,7 @@ def anonymize(
     order: Literal["shuffled", "sorted"] | None = None,
     csv_safe: bool | None = None,
     sign: Path | None = None,
+    publish_weight: Literal["no", "group-mean"] | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
     identifier: Columns | None = None,
@@ -357,16 +364,18 @@ def anonymize(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
-    algorithm: Literal["mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,
     suppressed: Literal["absent", "star"] | None = None,
+    bound: bool | None = None,
     external: Path | Sequence[Path] | None = None,
     id: str | None = None,
     method: Literal["direct", "refinement"] | None = None,
@@ -413,6 +422,10 @@ def anonymize(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -431,6 +444,8 @@ def anonymize(
         sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
             there, which only its owner can read. Whoever has the key checks the manifest, and with it the
             release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
+        publish_weight: What is published of sampling weights. `group-mean` publishes the mean weight of each
+            group, in a column with the name of the weight. Default: no.
     Columns:
         quasi: Columns that could be linked with other sources.
         sensitive: Columns nobody should learn about a person.
@@ -448,14 +463,15 @@ def anonymize(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         k: Short for --model k-anonymity:k=K.
         model: A model with its parameters; may be repeated, all must hold (see `incrowd explain`).
@@ -464,7 +480,7 @@ def anonymize(
             `on_missing` of `[input]`.
     Making:
         algorithm: The algorithm. Naming another one with the flag discards the options of the job file;
-            `--set` replaces one option. Default: mondrian.
+            `--set` replaces one option. Default: auto.
         set: An option of the algorithm, for example undersized=block; may be repeated.
         suppression_limit: The share of records, 0 to 1, that may be suppressed to keep the promises. Never
             more are: if the promises would need more, exit code 1. `mondrian` suppresses categories too small
@@ -473,6 +489,8 @@ def anonymize(
             they are published with `*` in every quasi-identifier, are a group like any other and must keep
             every promise; if they are too few, the smallest groups join them, within the limit. Default:
             absent.
+        bound: Also tell the data owner how little any release could lose. That often takes longer than making
+            the release. Default: false.
     External table:
         external: A table of people who may stand beside those of the table: k-join-anonymity. A file, a
             pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.
@@ -534,15 +552,16 @@ def anonymize(
             group's cells, and at no corner would everybody be an outlier with any of the published values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "output":
-        output, "manifest": manifest, "report": report, "owner_report": owner_report, "order": order,
-        "csv_safe": csv_safe, "sign": sign, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "weight": weight, "category": category, "publish": publish, "k": k, "model": model,
+        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
+        hierarchies, "output": output, "manifest": manifest, "report": report, "owner_report": owner_report,
+        "order": order, "csv_safe": csv_safe, "sign": sign, "publish_weight": publish_weight, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "column_weight": column_weight,
+        "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model": model,
         "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
-        "suppressed": suppressed, "external": external, "id": id, "method": method, "on_conflict":
-        on_conflict, "trim": trim, "values": values, "audit": audit, "suppression": suppression,
-        "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
+        "suppressed": suppressed, "bound": bound, "external": external, "id": id, "method": method,
+        "on_conflict": on_conflict, "trim": trim, "values": values, "audit": audit, "suppression":
+        suppression, "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
         "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
         "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
         epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
@@ -573,9 +592,10 @@ def verify(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
@@ -642,14 +662,15 @@ def verify(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         k: Short for --model k-anonymity:k=K.
         model: A model with its parameters; may be repeated, all must hold (see `incrowd explain`).
@@ -712,14 +733,14 @@ def verify(
         "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
         manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
         passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "weight": weight, "category": category, "publish": publish, "k": k, "model": model, "population":
-        population, "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit":
-        audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity, "check": check}
+        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
+        "k": k, "model": model, "population": population, "external": external, "id": id, "on_conflict":
+        on_conflict, "values": values, "audit": audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -732,6 +753,7 @@ def measure(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -743,9 +765,10 @@ def measure(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     external: Path | Sequence[Path] | None = None,
     id: str | None = None,
     only: Columns | None = None,
@@ -770,6 +793,10 @@ def measure(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -792,14 +819,15 @@ def measure(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     External table:
         external: A table of people who may stand beside those of the table: k-join-anonymity. A file, a
             pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.
@@ -814,12 +842,12 @@ def measure(
         target: The column to predict, if not the first sensitive one with 2 to 32 values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "hierarchies": hierarchies, "manifest": manifest, "quasi":
-        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
-        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
-        "category": category, "publish": publish, "external": external, "id": id, "only": only, "pairs":
-        pairs, "queries": queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions,
-        "target": target}
+        "delimiter": delimiter, "format": format, "weight": weight, "hierarchies": hierarchies, "manifest":
+        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
+        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
+        "external": external, "id": id, "only": only, "pairs": pairs, "queries": queries, "seed": seed,
+        "selectivity": selectivity, "dimensions": dimensions, "target": target}
     return _calls.measure(original, release, arguments, progress)
 
 
@@ -833,6 +861,7 @@ def attack(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -844,9 +873,10 @@ def attack(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     population: Path | Sequence[Path] | None = None,
     only: Columns | None = None,
     external: Path | None = None,
@@ -878,6 +908,10 @@ def attack(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -900,14 +934,15 @@ def attack(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         population: The people the table is a sample of, a table, for k-map, delta-presence and some attacks.
             It must have the quasi-identifiers under the same names, and is read with the `missing` and
@@ -925,13 +960,13 @@ def attack(
         details: Write every released row with its risks to a CSV file: not for publication.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
-        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "weight": weight, "category": category, "publish": publish, "population": population, "only": only,
-        "external": external, "second": second, "outliers": outliers, "epsilon": epsilon, "suppression":
-        suppression, "original_size": original_size, "threshold": threshold, "limit": limit, "details":
-        details}
+        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
+        hierarchies, "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "column_weight": column_weight, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "population": population, "only": only, "external": external, "second":
+        second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression, "original_size":
+        original_size, "threshold": threshold, "limit": limit, "details": details}
     return _calls.attack(release, original, arguments, progress)
 
 
@@ -945,6 +980,7 @@ def report(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
     quasi: Columns | None = None,
@@ -956,9 +992,10 @@ def report(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
@@ -1004,6 +1041,10 @@ def report(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -1026,14 +1067,15 @@ def report(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         k: Short for --model k-anonymity:k=K.
         model: A model with its parameters; may be repeated, all must hold (see `incrowd explain`).
@@ -1092,17 +1134,18 @@ def report(
         target: The column to predict, if not the first sensitive one with 2 to 32 values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
-        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "weight": weight, "category": category, "publish": publish, "k": k, "model": model, "population":
-        population, "external": external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
-        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
-        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
-        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
-        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed,
-        "selectivity": selectivity, "dimensions": dimensions, "target": target}
+        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
+        hierarchies, "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "column_weight": column_weight, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external": external,
+        "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
+        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
+        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
+        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
+        plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed, "selectivity": selectivity,
+        "dimensions": dimensions, "target": target}
     return _calls.report(release, original, arguments, progress)
 
 
@@ -1112,6 +1155,7 @@ def profile(
     missing: Columns | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     outliers: Mapping[str, Any] | None = None,
@@ -1133,6 +1177,10 @@ def profile(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Columns:
@@ -1149,10 +1197,10 @@ def profile(
         population_size: How many people the population has that the table is a sample of.
         sampling_fraction: Which share of the population the table is.
     """
-    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "hierarchies":
-        hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns": columns,
-        "share": share, "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
-        sampling_fraction}
+    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "weight":
+        weight, "hierarchies": hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi,
+        "columns": columns, "share": share, "max_columns": max_columns, "population_size": population_size,
+        "sampling_fraction": sampling_fraction}
     return _calls.profile(table, arguments, progress)
 
 
@@ -1165,6 +1213,7 @@ def compare(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
@@ -1175,9 +1224,10 @@ def compare(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     population: Path | Sequence[Path] | None = None,
     algorithms: str | Sequence[str] | None = None,
     k: Sequence[int] | None = None,
@@ -1204,6 +1254,10 @@ def compare(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Columns:
@@ -1223,21 +1277,22 @@ def compare(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         population: The people the table is a sample of, a table, for k-map, delta-presence and some attacks.
             It must have the quasi-identifiers under the same names, and is read with the `missing` and
             `on_missing` of `[input]`.
     Sweep:
         algorithms: Algorithms to try; may be repeated. `NAME` or `NAME:OPTION=VALUE,…`; values parted by `|`
-            are tried one after the other. Default: mondrian, ascent:metric=ncp, top-down.
+            are tried one after the other. Default: auto:metric=ncp, mondrian, top-down.
         k: Values of k to try. Default: 2, 5, 10, 20, 50.
         models: Models to try; may be repeated. Written like the algorithms; those joined by `+` must all
             hold. By default those of the job, else `k-anonymity`.
@@ -1249,12 +1304,12 @@ def compare(
             cores, which is also what 0 means.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "quasi":
-        quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop,
-        "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "weight": weight,
-        "category": category, "publish": publish, "population": population, "algorithms": algorithms, "k": k,
-        "models": models, "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads":
-        threads}
+        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
+        hierarchies, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
+        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
+        "population": population, "algorithms": algorithms, "k": k, "models": models, "suppression_limit":
+        suppression_limit, "loss": loss, "output": output, "threads": threads}
     return _calls.compare(table, arguments, progress)
 
 
@@ -1267,9 +1322,11 @@ def batches(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     csv_safe: bool | None = None,
     sign: Path | None = None,
+    publish_weight: Literal["no", "group-mean"] | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
     identifier: Columns | None = None,
@@ -1279,16 +1336,18 @@ def batches(
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
-    weight: Mapping[str, float] | None = None,
+    column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
+    unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
-    algorithm: Literal["mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,
     suppressed: Literal["absent", "star"] | None = None,
+    bound: bool | None = None,
     suppression: Named | None = None,
     suppression_key: Path | None = None,
     suppression_seed: int | None = None,
@@ -1327,6 +1386,10 @@ def batches(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
         hierarchies: A directory of hierarchy files named after their columns (age.csv,
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
@@ -1337,6 +1400,8 @@ def batches(
         sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
             there, which only its owner can read. Whoever has the key checks the manifest, and with it the
             release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
+        publish_weight: What is published of sampling weights. `group-mean` publishes the mean weight of each
+            group, in a column with the name of the weight. Default: no.
     Columns:
         quasi: Columns that could be linked with other sources.
         sensitive: Columns nobody should learn about a person.
@@ -1354,14 +1419,15 @@ def batches(
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
-        weight: How much the loss of a quasi-identifier counts against that of the others: age=2. `mondrian`
-            and `optimized-mondrian` keep heavy columns sharper, and every report has `weighted_ncp` beside
-            `ncp`. Default: 1.
+        column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
+            `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
+            has `weighted_ncp` beside `ncp`. Default: 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
             category in a column of its own, `disease_category`. By default the values; the categories if a
             model is about nothing else.
+        unlinkable: Columns published as they are whose values nobody else can know.
     Promises:
         k: Short for --model k-anonymity:k=K.
         model: A model with its parameters; may be repeated, all must hold (see `incrowd explain`).
@@ -1370,7 +1436,7 @@ def batches(
             `on_missing` of `[input]`.
     Making:
         algorithm: The algorithm. Naming another one with the flag discards the options of the job file;
-            `--set` replaces one option. Default: mondrian.
+            `--set` replaces one option. Default: auto.
         set: An option of the algorithm, for example undersized=block; may be repeated.
         suppression_limit: The share of records, 0 to 1, that may be suppressed to keep the promises. Never
             more are: if the promises would need more, exit code 1. `mondrian` suppresses categories too small
@@ -1379,6 +1445,8 @@ def batches(
             they are published with `*` in every quasi-identifier, are a group like any other and must keep
             every promise; if they are too few, the smallest groups join them, within the limit. Default:
             absent.
+        bound: Also tell the data owner how little any release could lose. That often takes longer than making
+            the release. Default: false.
     Skewed sensitive values:
         suppression: Withhold records first: r-suppression:l=6,on=disease, safe-d, unsafe-d or cheaper.
         suppression_key: The file of the secret key the draws follow from, made if it is not there. By default
@@ -1430,18 +1498,20 @@ def batches(
         same_people: Join each release with the one before it, as if people were in both.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "csv_safe":
-        csv_safe, "sign": sign, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "weight": weight, "category": category, "publish": publish, "k": k, "model": model,
+        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
+        hierarchies, "csv_safe": csv_safe, "sign": sign, "publish_weight": publish_weight, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "column_weight": column_weight,
+        "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model": model,
         "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
-        "suppressed": suppressed, "suppression": suppression, "suppression_key": suppression_key,
-        "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity":
-        l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity":
-        k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness,
-        "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive":
-        p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity, "dir": dir, "same_people": same_people}
+        "suppressed": suppressed, "bound": bound, "suppression": suppression, "suppression_key":
+        suppression_key, "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity,
+        "l_diversity": l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity,
+        "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness":
+        beta_likeness, "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence,
+        "p_sensitive": p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive":
+        p_plus_alpha_sensitive, "plain_k_anonymity": plain_k_anonymity, "dir": dir, "same_people":
+        same_people}
     return _calls.batches(tables, arguments, progress)
 
 
@@ -1452,6 +1522,7 @@ def init(
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
     person: str | None = None,
+    weight: str | None = None,
     quasi: Columns | None = None,
     sensitive: Columns | None = None,
     identifier: Columns | None = None,
@@ -1475,6 +1546,10 @@ def init(
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
+        weight: The column of sampling weights: how many people of the population a record stands for. Every
+            record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
+            means of groups. The population is estimated by it: for `k-map` without a population table, for
+            the attack `population-risk`, in `profile` and `measure`. See docs/weights.md.
     Columns:
         quasi: Columns that could be linked with other sources.
         sensitive: Columns nobody should learn about a person.
@@ -1487,6 +1562,6 @@ def init(
         force: Replace the job file if it is there.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "person":
-        person, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough,
-        "drop": drop, "output": output, "k": k, "force": force}
+        person, "weight": weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "output": output, "k": k, "force": force}
     return _calls.init(table, arguments, progress)
