@@ -187,8 +187,8 @@ impl Arguments {
         release: Judged,
         original: Option<Given>,
     ) -> Result<(Judging, About, Asked), Finished> {
-        let has_roles = keys_of(self.command)
-            .any(|(_, flag)| matches!(flag.form, Form::Columns(_)) && self.given.contains_key(flag.long));
+        let has_roles =
+            keys_of(self.command).any(|(key, flag)| key.name == "role" && self.given.contains_key(flag.long));
         let (mut judging, person) = match release {
             Judged::Release(judging, person) => (*judging, person),
             Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),

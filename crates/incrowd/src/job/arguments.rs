@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::builder::JobBuilder;
 use super::given::{At, Node, Read, Refused};
-use super::keys::{Flag, Form, Key, Section};
+use super::keys::{Flag, Form, Key, Kind, Section};
 use super::provenance::JobError;
 use super::words::documents;
 
@@ -101,7 +101,11 @@ fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Nod
                 _ => None,
             };
             let columns = columns.ok_or_else(|| refuse("the name of a column, or a list of names"))?;
-            Ok(columns.into_iter().map(|column| of_column(column, &Json::from(role))).collect())
+            let meaning = match key.kind {
+                Kind::Flag => Json::from(role == "true"),
+                _ => Json::from(role),
+            };
+            Ok(columns.into_iter().map(|column| of_column(column, &meaning)).collect())
         }
         Form::Named(_) => {
             let all = match given {
