@@ -111,7 +111,8 @@ fn persons(
     Ok(Found::Persons(FoldedPersons::of_codes(codes, &release.weights)))
 }
 
-const ANOTHER: &str = "made again from that table as its manifest says, it is another release";
+const ANOTHER: &str = "made again from that table as its manifest says, it is another release; with the job file that made it \
+                       (`[judging] job`) it may be the same";
 
 /// The job that made the release, as far as its groups depend on it.
 fn job(case: &Case, manifest: &Manifest, original: &Input) -> Result<Job> {
