@@ -9,6 +9,7 @@
 //! caller's thread pool).
 
 pub mod audience;
+pub mod calendar;
 mod canonical;
 pub mod card;
 pub mod categories;
@@ -36,9 +37,11 @@ pub mod region;
 pub mod schema;
 mod sensitive;
 mod sensitive_values;
+pub mod spelling;
 pub mod text;
 mod withheld;
 
+pub use calendar::DateFormat;
 pub use card::{Better, Param, ParamKind, Params, Value};
 pub use categories::Categories;
 pub use columnar::{CodedColumn, Columnar, PackedTexts};

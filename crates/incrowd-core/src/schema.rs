@@ -1,5 +1,6 @@
 //! Which column plays which role, checked once.
 
+use crate::calendar::DateFormat;
 use crate::categories::Categories;
 use crate::error::{Error, Result};
 use crate::hierarchy::HierarchySpec;
@@ -36,6 +37,8 @@ pub enum Labels {
 pub struct ColumnSpec {
     /// What the values are.
     pub kind: Option<Kind>,
+    /// How its dates are written, if that is not to be told from them.
+    pub format: Option<DateFormat>,
     /// The hierarchy, if it has one.
     pub hierarchy: Option<HierarchySpec>,
     /// How text without a hierarchy is published.
@@ -59,6 +62,8 @@ impl ColumnSpec {
 pub struct SensitiveSpec {
     /// What the values are.
     pub kind: Option<Kind>,
+    /// How its dates are written, if that is not to be told from them.
+    pub format: Option<DateFormat>,
     /// The hierarchy, if the column has one; its values are published as they are all the same.
     pub hierarchy: Option<HierarchySpec>,
     /// The categories of its values, most sensitive first.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
-    Schema, SensitiveSpec,
+    Schema, SensitiveSpec, spelling,
 };
 use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
 
@@ -66,6 +66,7 @@ pub(crate) struct Reading {
 pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
     SensitiveSpec {
         kind: column.spec.kind,
+        format: column.spec.format,
         hierarchy: column.spec.hierarchy.clone(),
         categories: column.categories.clone(),
         publish: column.publish,
@@ -204,7 +205,16 @@ impl Reading {
     pub(crate) fn fold_population(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Folded> {
         let table = Table { paths: paths.to_vec(), ..Table::default() };
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
-        let fold = || self.fold_all(&open(&table)?, "population table", names, progress);
+        let fold = || {
+            let mut folded = self.fold_all(&open(&table)?, "population table", names, progress)?;
+            // A population may hold what the release does not; what is no date there lies outside.
+            for (column, (_, spec)) in folded.columns.iter_mut().zip(&self.quasi) {
+                spelling::unify(column, spec).map_err(|misfit| {
+                    Error::input(format!("the population table: {}", misfit.error.message()))
+                })?;
+            }
+            Ok(folded)
+        };
         fold().map_err(|e| e.at("population.path"))
     }
 

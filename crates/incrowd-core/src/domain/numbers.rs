@@ -71,10 +71,7 @@ impl NumberLine {
     ) -> Result<(NumberLine, Vec<Code>), Misfit> {
         let texts = &column.texts[1..];
         let (numbers, mut codes) = if kind == Kind::Date {
-            let dates = parse_all(texts, parse_date, || {
-                Error::input(format!("column `{}` holds a value that is not a date", column.name))
-                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing")
-            })?;
+            let dates = parse_all(texts, parse_date, || crate::spelling::no_date(&column.name, None))?;
             let (values, codes) = rank(&dates, i32::cmp);
             (Numbers::Dates(values), codes)
         } else {

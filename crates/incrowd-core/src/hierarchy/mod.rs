@@ -4,6 +4,7 @@
 //! so that every node is an interval of leaves. One file for each way of making one.
 
 pub mod arx;
+pub mod bands;
 pub mod dates;
 pub mod intervals;
 pub mod lint;
@@ -35,6 +36,8 @@ pub enum HierarchySpec {
     Intervals(intervals::Intervals),
     /// Day, month, quarter, year, decade.
     Dates(dates::Dates),
+    /// Values that are intervals already, joined with their neighbours.
+    Bands,
     /// Regular intervals whose width follows from the column's range.
     Mdr(mdr::Mdr),
 }
@@ -59,6 +62,7 @@ impl HierarchySpec {
             HierarchySpec::Mask(mask) => mask.build(values)?,
             HierarchySpec::Intervals(intervals) => intervals.build(column, values)?,
             HierarchySpec::Dates(dates) => dates.build(column, values)?,
+            HierarchySpec::Bands => bands::build(column, values)?,
             HierarchySpec::Mdr(mdr) => mdr.build(column, values, counts, domain)?,
         };
         if taxonomy.leaves() == 0 {

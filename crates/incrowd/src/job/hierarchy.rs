@@ -12,12 +12,12 @@ use incrowd_core::{Error, HierarchySpec, Result};
 use super::files;
 use super::given::{At, Entry, Given, Node, Read, Refused, one_of};
 
-const FORMS: [&str; 7] = ["file", "mask", "intervals", "cuts", "dates", "tree", "mdr"];
+const FORMS: [&str; 8] = ["file", "mask", "intervals", "cuts", "dates", "bands", "tree", "mdr"];
 const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
 
 /// How a hierarchy is written in short.
 pub const SHORT: &str = "A file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
-                         dates[:month,year], mdr[:LOW,HIGH], or a table as in a job file";
+                         dates[:month,year], bands, mdr[:LOW,HIGH], or a table as in a job file";
 
 /// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
 pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
@@ -77,6 +77,9 @@ pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
         "intervals" => intervals(form).map(HierarchySpec::Intervals),
         "cuts" => cuts(form).map(HierarchySpec::Intervals),
         "dates" => dates(form).map(HierarchySpec::Dates),
+        "bands" => {
+            form.table("an empty table, as in { bands = {} }")?.only(&[]).map(|()| HierarchySpec::Bands)
+        }
         "mdr" => mdr(form).map(HierarchySpec::Mdr),
         _ => tree(form).map(HierarchySpec::Nested),
     }
@@ -104,6 +107,7 @@ fn short(text: &str, at: &At) -> Option<Node> {
         "cuts" => list(rest, ','),
         "dates" if rest.is_empty() => Node::list(Step::ALL.iter().map(|(name, _)| Node::word(name, at)), at),
         "dates" => list(rest, ','),
+        "bands" if rest.is_empty() => fields(&[]),
         "mdr" if rest.contains(',') && !rest.contains('=') => {
             Node::table([("outliers", list(rest, ','))], at)
         }

@@ -2,7 +2,7 @@
 
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::schema::{Kind, Labels};
-use incrowd_core::{Categories, HierarchySpec, Publish, Result, Role, Schema};
+use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
@@ -44,6 +44,9 @@ pub struct ColumnEntry {
     /// What its values are, if that was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// How the dates of the original are written, if that was stated. Published dates are written 2021-03-05.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
     /// What kind of hierarchy it was generalized along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<String>,
@@ -91,10 +94,10 @@ impl JobEntry {
 
 impl ColumnEntry {
     fn of(role: &Role) -> ColumnEntry {
-        let (name, kind, hierarchy) = match role {
-            Role::Quasi(spec) => ("quasi", spec.kind, spec.hierarchy.as_ref()),
-            Role::Sensitive(spec) => ("sensitive", spec.kind, spec.hierarchy.as_ref()),
-            _ => ("passthrough", None, None),
+        let (name, kind, format, hierarchy) = match role {
+            Role::Quasi(spec) => ("quasi", spec.kind, spec.format, spec.hierarchy.as_ref()),
+            Role::Sensitive(spec) => ("sensitive", spec.kind, spec.format, spec.hierarchy.as_ref()),
+            _ => ("passthrough", None, None, None),
         };
         let hierarchy = hierarchy.map(|hierarchy| match hierarchy {
             HierarchySpec::Arx { .. } => "file",
@@ -102,11 +105,13 @@ impl ColumnEntry {
             HierarchySpec::Mask(_) => "mask",
             HierarchySpec::Intervals(_) => "intervals",
             HierarchySpec::Dates(_) => "dates",
+            HierarchySpec::Bands => "bands",
             HierarchySpec::Mdr(_) => "mdr",
         });
         let mut entry = ColumnEntry {
             role: name.to_owned(),
             kind: kind.map(|kind| word(&Kind::ALL, kind).to_owned()),
+            format: format.map(|format| format.to_string()),
             hierarchy: hierarchy.map(str::to_owned),
             ..ColumnEntry::default()
         };
@@ -145,6 +150,7 @@ impl ColumnEntry {
             ..ColumnJob::default()
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);
+        column.spec.format = self.format.as_deref().and_then(|format| DateFormat::parse(format).ok());
         column.spec.weight = self.weight.filter(|weight| *weight >= 0.0);
         column.spec.hierarchy = self.regular();
         if let Some(list) = &self.categories {

@@ -131,14 +131,16 @@ fn spec(column: &ColumnProfile, as_text: bool) -> String {
     }
     let how = match column.generalization {
         _ if as_text => ", kind = \"text\", labels = \"star\"",
+        Generalization::Plain if column.code.is_some() => ", kind = \"text\"",
         Generalization::Plain if column.kind.is_number() => ", kind = \"numeric\"",
         Generalization::Plain => "",
         Generalization::Dates => ", hierarchy = \"dates\"",
+        Generalization::Bands => ", hierarchy = \"bands\"",
         Generalization::MaskRight => ", hierarchy = { mask = { char = \"*\", from = \"right\" } }",
-        Generalization::MaskLeft => ", hierarchy = { mask = { char = \"*\", from = \"left\" } }",
-        Generalization::Star => ", labels = \"star\"",
+        Generalization::Star => ", kind = \"text\", labels = \"star\"",
     };
-    format!("{{ role = \"quasi\"{how} }}")
+    let format = column.format.map(|format| format!(", format = \"{format}\"")).unwrap_or_default();
+    format!("{{ role = \"quasi\"{how}{format} }}")
 }
 
 /// Control characters in names would end a comment.
@@ -238,6 +240,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     for column in &profile.columns {
         let unsure = if column.proposal.sure { "" } else { "UNSURE: " };
         let _ = writeln!(out, "# {unsure}{}", comment(&column.proposal.reason));
+        if let Some(why) = column.code.filter(|_| column.proposal.role == RoleName::Quasi) {
+            let _ = writeln!(out, "#   categories, not quantities: {why}");
+        }
         for marker in &column.markers {
             let text =
                 format!("`{}` probably stands for a missing value ({} records)", marker.text, marker.records);

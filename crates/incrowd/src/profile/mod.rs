@@ -15,6 +15,8 @@ pub use seen::ValueKind;
 
 use incrowd_audit::risk::population::{self, Population, Sampling};
 use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search};
+use incrowd_core::calendar::{DateFormat, Sniffed};
+use incrowd_core::hierarchy::bands;
 use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
 use rayon::prelude::*;
 
@@ -84,8 +86,8 @@ pub enum Generalization {
     Dates,
     /// Character by character from the right.
     MaskRight,
-    /// Character by character from the left.
-    MaskLeft,
+    /// As intervals that the values are already, joined with their neighbours.
+    Bands,
     /// As the value or `*`.
     Star,
 }
@@ -105,6 +107,10 @@ pub struct ColumnProfile {
     pub proposal: Proposal,
     /// How it would be generalized as a quasi-identifier.
     pub generalization: Generalization,
+    /// How its dates are written, if the job has to state it.
+    pub format: Option<DateFormat>,
+    /// Why its numbers are names of categories, if they are.
+    pub code: Option<&'static str>,
     /// What else is worth knowing, each a sentence.
     pub remarks: Vec<String>,
     /// Those of its values that could be taken for markers of missing values elsewhere.
@@ -248,13 +254,42 @@ fn look(seen: &Seen<'_>) -> ColumnProfile {
         markers: seen.markers.clone(),
         proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
         generalization: generalization(seen),
-        remarks: Vec::new(),
+        format: match &seen.dates {
+            Sniffed::Written(format) => (*format == DateFormat::COMPACT).then_some(*format),
+            Sniffed::Ambiguous(formats) => formats.first().copied(),
+            Sniffed::NoDates => None,
+        },
+        code: detect::why_code(seen),
+        remarks: remarks(seen),
         short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
     }
 }
 
+/// What is worth knowing of a column by itself.
+fn remarks(seen: &Seen<'_>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Sniffed::Ambiguous(formats) = &seen.dates {
+        let ways: Vec<String> = formats.iter().map(DateFormat::to_string).collect();
+        remarks.push(format!("LOOK: its dates can be read as {}; state which", ways.join(" or as ")));
+    }
+    let dates = seen.values.iter().filter(|v| detect::is_date(v)).count();
+    if seen.kind == ValueKind::Text && mostly_dates(seen) {
+        let others = seen.values.len() - dates;
+        remarks.push(format!(
+            "LOOK: most of its values are dates, {others} are not, or are written otherwise; list those that mean missing"
+        ));
+    }
+    remarks
+}
+
+/// Whether most values are dates, though not all.
+fn mostly_dates(seen: &Seen<'_>) -> bool {
+    seen.share(detect::is_date) >= 0.5
+}
+
 /// More different texts than this are not published as sets: nobody reads sets that long.
 const LONGEST_SET: u64 = 64;
+const LONGER: u64 = LONGEST_SET + 1;
 
 fn generalization(seen: &Seen<'_>) -> Generalization {
     let length = seen.values.first().map_or(0, |v| v.chars().count());
@@ -264,8 +299,15 @@ fn generalization(seen: &Seen<'_>) -> Generalization {
     match seen.kind {
         ValueKind::Date => Generalization::Dates,
         ValueKind::Integer if coded && length >= 4 && detect::is_place(seen) => Generalization::MaskRight,
+        ValueKind::Integer if detect::why_code(seen).is_some() => match seen.counts.distinct {
+            _ if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
+            LONGER.. => Generalization::Star,
+            _ => Generalization::Plain,
+        },
         ValueKind::Integer | ValueKind::Real => Generalization::Plain,
-        ValueKind::Text if seen.share(detect::day_first) >= 0.8 => Generalization::MaskLeft,
+        // A date that is masked is no date any more.
+        ValueKind::Text if mostly_dates(seen) => Generalization::Star,
+        ValueKind::Text if bands::are_bands(&seen.values) => Generalization::Bands,
         ValueKind::Text if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
         ValueKind::Text if seen.counts.distinct > LONGEST_SET => Generalization::Star,
         ValueKind::Text => Generalization::Plain,

@@ -1,6 +1,6 @@
 //! The list of keys.
 
-use incrowd_core::{Categories, Error, Kind as ValueKind, Labels, Publish};
+use incrowd_core::{Categories, DateFormat, Error, Kind as ValueKind, Labels, Publish};
 
 use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
 use super::{Flag, Form, Key, Kind, Section, Set};
@@ -184,6 +184,21 @@ pub const KEYS: &[Key] = &[
         flags: &[of_column("kind", "COLUMN=KIND")],
         set: Set::Column(|c, e| e.choice(&ValueKind::ALL).map(|kind| c.spec.kind = Some(kind))),
         ..key(Section::Columns, "kind", Kind::Choice(&words(&ValueKind::ALL)))
+    },
+    Key {
+        about: "How a column's dates are written: born=DD.MM.YYYY",
+        more: "In a job file `format = \"DD.MM.YYYY\"`. Needed only where both the day and the month could come first in every \
+               date, as in `09/12/1972`, and for dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its \
+               English name. A time of day after the date is not mentioned and not published. Published dates are written \
+               `1972-12-09`.",
+        roles: BOTH,
+        flags: &[of_column("date", "COLUMN=FORMAT")],
+        set: Set::Column(|c, e| {
+            let format = DateFormat::parse(e.text()?).map_err(|error| e.refuse(error))?;
+            c.spec.format = Some(format);
+            Ok(())
+        }),
+        ..key(Section::Columns, "format", Kind::Text)
     },
     Key {
         about: "How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals",
