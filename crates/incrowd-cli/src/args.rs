@@ -440,12 +440,24 @@ pub(crate) struct InitArgs {
     #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) k: u64,
 
+    /// A rule of the field to follow: hipaa (ages over 89 are one, dates are years, three-digit postal codes, no place smaller
+    /// than a state), public-use (the same with ages from 85 on)
+    #[arg(long, value_name = "RULE", value_parser = preset)]
+    pub(crate) preset: Option<incrowd::profile::Preset>,
+
     /// Replace a job file that is there already
     #[arg(long)]
     pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Init as usize }>,
+}
+
+/// A preset by its name.
+fn preset(word: &str) -> Result<incrowd::profile::Preset, String> {
+    let known = incrowd::profile::Preset::ALL;
+    let found = known.iter().find(|(name, _)| *name == word).map(|(_, preset)| *preset);
+    found.ok_or_else(|| format!("it takes {}", known.map(|(name, _)| name).join(" or ")))
 }
 
 #[derive(Debug, Args)]

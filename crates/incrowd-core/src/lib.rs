@@ -25,6 +25,7 @@ pub mod folded;
 pub mod group;
 pub mod hierarchy;
 mod index;
+pub mod limits;
 pub mod metric;
 pub mod model;
 pub mod number;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd_core::model::Promise;
-use incrowd_core::{Error, HierarchySpec, Progress, Result};
+use incrowd_core::{Error, HierarchySpec, Progress, Result, Silent};
 use incrowd_engine::{digest, partial_path};
 
 use crate::checked::{need_sensitive, promises};
@@ -41,6 +41,12 @@ impl Case {
             None => judging.clone(),
         };
         publication.arrange(&mut judging)?;
+        let columns =
+            judging.columns.iter().any(|(_, c)| matches!(c.spec.hierarchy, Some(HierarchySpec::Columns(_))));
+        if let (true, Some(original)) = (columns, judging.original.clone()) {
+            let source = crate::reading::open_input(&original)?;
+            crate::reading::resolve_columns(&mut judging.columns, &original.missing, &source, &Silent)?;
+        }
         let reading = Reading::of_roles(&judging.roles());
         Ok(Case { judging, manifest, publication, reading, stated })
     }

@@ -17,7 +17,7 @@ use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Met
 use crate::manifest::{RecordsEntry, file_name, parameters};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
-use crate::reading::open_input;
+use crate::reading::{open_input, resolve_columns};
 use crate::release::{Release, Verified};
 use crate::suppression::{FileKeys, SuppressionReport};
 
@@ -88,7 +88,9 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
 
 /// The whole way with any engine.
 pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
-    let job = CheckedJob::new(job, engine.columns())?;
+    let mut job = job.clone();
+    resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
+    let job = CheckedJob::new(&job, engine.columns())?;
     let released = release(engine, &job, progress);
     released.inspect_err(|_| engine.discard())
 }
@@ -109,6 +111,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
     let mut warnings = job.warnings.clone();
+    warnings.extend(crate::guarantee::misfits(&made.domains, &job.reading()));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
     Ok(Report {
         manifest,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::{
-    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
-    Schema, SensitiveSpec, spelling,
+    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
+    Result, Role, Schema, SensitiveSpec, spelling,
 };
 use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
 
@@ -205,7 +205,7 @@ impl Reading {
     pub(crate) fn fold_population(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Folded> {
         let table = Table { paths: paths.to_vec(), ..Table::default() };
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
-        let fold = || {
+        let fold = || -> Result<Folded> {
             let mut folded = self.fold_all(&open(&table)?, "population table", names, progress)?;
             // A population may hold what the release does not; what is no date there lies outside.
             for (column, (_, spec)) in folded.columns.iter_mut().zip(&self.quasi) {
@@ -297,6 +297,60 @@ fn with_place(error: &Error, place: &str) -> Error {
         Some(key) => placed.at(key),
         None => placed,
     }
+}
+
+/// Reads the hierarchies that other columns of the table tell.
+pub(crate) fn resolve_columns(
+    columns: &mut [(String, ColumnJob)],
+    missing: &[String],
+    source: &Source,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for (name, column) in columns {
+        if let Some(HierarchySpec::Columns(above)) = &mut column.spec.hierarchy
+            && !above.is_resolved()
+        {
+            let names: Vec<String> =
+                std::iter::once(name.clone()).chain(above.names().iter().cloned()).collect();
+            for (i, wanted) in names.iter().enumerate() {
+                source.position(wanted).map_err(|e| e.at(format!("columns.{name}.hierarchy")))?;
+                if names[..i].contains(wanted) {
+                    return Err(Error::job(format!(
+                        "column `{wanted}` is named twice in the hierarchy of `{name}`"
+                    ))
+                    .at(format!("columns.{name}.hierarchy")));
+                }
+            }
+            let spec =
+                FoldSpec { columns: names, missing: missing.to_vec(), drop_missing: false, replay: false };
+            *above = above.resolved(name, &source.fold(&spec, progress)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// A hierarchy of a column, with what other columns of the table tell filled in.
+pub fn read_columns(
+    hierarchy: HierarchySpec,
+    input: &Input,
+    column: &str,
+    progress: &dyn Progress,
+) -> Result<HierarchySpec> {
+    let spec = ColumnSpec { hierarchy: Some(hierarchy.clone()), ..ColumnSpec::default() };
+    let mut columns = [(column.to_owned(), ColumnJob { spec, ..ColumnJob::default() })];
+    resolve_columns(&mut columns, &input.missing, &open_input(input)?, progress)?;
+    let [(_, column)] = columns;
+    Ok(column.spec.hierarchy.unwrap_or(hierarchy))
+}
+
+/// The values of a column as its hierarchy spells them: dates as they are published.
+pub fn spelled(hierarchy: &HierarchySpec, column: &str, values: &[&str]) -> Result<Vec<String>> {
+    let texts = std::iter::once("").chain(values.iter().copied()).map(str::to_owned).collect();
+    let mut folded = FoldedColumn { name: column.to_owned(), texts };
+    let spec = ColumnSpec { hierarchy: Some(hierarchy.clone()), ..ColumnSpec::default() };
+    spelling::unify(&mut folded, &spec).map_err(|misfit| misfit.error)?;
+    folded.texts.remove(0);
+    Ok(folded.texts)
 }
 
 /// The distinct values of one column of a table, those that count as missing left out.

@@ -90,6 +90,7 @@ impl<'e> Release<'e, Unchecked> {
                 )));
             }
         }
+        crate::guarantee::check(&tables.people, &reading, Some(&made.domains))?;
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
         let tally = job.publication.tally(&tables, &made.domains, absent)?;
         let files = tables.files.clone();

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
         return Err(Error::job("the job file would overwrite the table").into());
     }
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
-    let options = InitOptions { input, roles, k: args.k, job: args.output.clone() };
+    let options = InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
     let draft = init(&options, &Bar::new(mode))?;
     incrowd::write_file(&args.output, draft.text.as_bytes())?;
     let columns = by_role(&draft.profile);

@@ -1,6 +1,7 @@
 //! What a manifest tells of columns: their roles, and what a reader needs to judge their cells.
 
 use incrowd_core::hierarchy::mdr::Mdr;
+use incrowd_core::limits::Limits;
 use incrowd_core::schema::{Kind, Labels};
 use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,15 @@ pub struct ColumnEntry {
     /// The regular intervals it is published in.
     #[serde(default, rename = "mdr", skip_serializing_if = "Option::is_none")]
     pub intervals: Option<RegularIntervals>,
+    /// The number from which on all are published as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<f64>,
+    /// The number down from which all are published as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<f64>,
+    /// The level of its hierarchy below which no cell lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_level: Option<u32>,
     /// How much its loss weighs, if that was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -106,6 +116,8 @@ impl ColumnEntry {
             HierarchySpec::Intervals(_) => "intervals",
             HierarchySpec::Dates(_) => "dates",
             HierarchySpec::Bands => "bands",
+            HierarchySpec::Known(known) => known.name,
+            HierarchySpec::Columns(_) => "columns",
             HierarchySpec::Mdr(_) => "mdr",
         });
         let mut entry = ColumnEntry {
@@ -119,6 +131,8 @@ impl ColumnEntry {
             Role::Quasi(spec) => {
                 entry.labels = (spec.labels == Labels::Star).then(|| "star".to_owned());
                 entry.weight = spec.weight;
+                (entry.top, entry.bottom) = (spec.limits.top, spec.limits.bottom);
+                entry.min_level = spec.min_level;
                 if let Some(HierarchySpec::Mdr(mdr)) = &spec.hierarchy {
                     entry.intervals = mdr.grid().map(RegularIntervals::of);
                 }
@@ -151,6 +165,9 @@ impl ColumnEntry {
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);
         column.spec.format = self.format.as_deref().and_then(|format| DateFormat::parse(format).ok());
+        column.spec.limits = Limits { top: self.top, bottom: self.bottom };
+        // A level is about a hierarchy, which the manifest does not tell.
+        column.spec.min_level = self.min_level.filter(|_| self.intervals.is_some());
         column.spec.weight = self.weight.filter(|weight| *weight >= 0.0);
         column.spec.hierarchy = self.regular();
         if let Some(list) = &self.categories {

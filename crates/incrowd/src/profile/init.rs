@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, Progress, Result};
 
 use super::json::role_name;
-use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
+use super::{About, ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
 use crate::job::{self, Input, RoleName};
 
 /// What a job file is made from.
@@ -20,6 +20,47 @@ pub struct InitOptions {
     pub k: u64,
     /// Where the job file will lie: paths in it are relative to that place.
     pub job: PathBuf,
+    /// A rule of the field that the job shall follow.
+    pub preset: Option<Preset>,
+}
+
+/// A rule of the field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// The Safe Harbor method of the US health privacy rule, as far as columns can tell.
+    Hipaa,
+    /// What statistical offices mostly do for files that anybody may download.
+    PublicUse,
+}
+
+impl Preset {
+    /// The names on a command line.
+    pub const ALL: [(&'static str, Preset); 2] =
+        [("hipaa", Preset::Hipaa), ("public-use", Preset::PublicUse)];
+
+    /// The age from which on all are one.
+    fn top_age(self) -> u32 {
+        match self {
+            Preset::Hipaa => 90,
+            Preset::PublicUse => 85,
+        }
+    }
+
+    /// What the job file says of it.
+    fn about(self) -> &'static str {
+        match self {
+            Preset::Hipaa => {
+                "# Preset hipaa, after the Safe Harbor list: ages over 89 are one, dates are years, postal codes have three digits,\n\
+                 # places smaller than a state are not published. CHECK two things that columns do not tell: three-digit ZIP areas of\n\
+                 # 20,000 people or fewer must become 000 before, and no other column may hold what the list names (device and\n\
+                 # record numbers, photographs, free text)."
+            }
+            Preset::PublicUse => {
+                "# Preset public-use: ages from 85 on are one, dates are years, postal codes have three digits, places smaller than a\n\
+                 # state are not published. CHECK that the areas that are left have 100,000 people or more."
+            }
+        }
+    }
 }
 
 /// A job file that has not been written yet.
@@ -124,10 +165,34 @@ fn key(name: &str) -> String {
 }
 
 /// What is written behind a column's name.
-fn spec(column: &ColumnProfile, as_text: bool) -> String {
+fn spec(column: &ColumnProfile, as_text: bool, preset: Option<Preset>) -> String {
     let role = column.proposal.role;
     if role != RoleName::Quasi {
         return quoted(role_name(role));
+    }
+    if let Some(preset) = preset {
+        match (column.about, column.generalization) {
+            (About::Age, _) if !as_text => {
+                return format!("{{ role = \"quasi\", kind = \"numeric\", top = {} }}", preset.top_age());
+            }
+            (About::PostalCode, Generalization::Known("postal")) => {
+                return format!(
+                    "{{ role = \"quasi\", hierarchy = \"postal\", min_level = {} }}",
+                    column.postal_level
+                );
+            }
+            (_, Generalization::Dates) => {
+                let format =
+                    column.format.map(|format| format!(", format = \"{format}\"")).unwrap_or_default();
+                return format!("{{ role = \"quasi\", hierarchy = \"dates\", min_level = 3{format} }}");
+            }
+            (About::SmallPlace | About::PostalCode, _) => return quoted("drop"),
+            _ => {}
+        }
+    }
+    if !column.levels.is_empty() {
+        let names: Vec<String> = column.levels.iter().map(|name| quoted(name)).collect();
+        return format!("{{ role = \"quasi\", hierarchy = {{ columns = [{}] }} }}", names.join(", "));
     }
     let how = match column.generalization {
         _ if as_text => ", kind = \"text\", labels = \"star\"",
@@ -136,6 +201,7 @@ fn spec(column: &ColumnProfile, as_text: bool) -> String {
         Generalization::Plain => "",
         Generalization::Dates => ", hierarchy = \"dates\"",
         Generalization::Bands => ", hierarchy = \"bands\"",
+        Generalization::Known(name) => &format!(", hierarchy = \"{name}\""),
         Generalization::MaskRight => ", hierarchy = { mask = { char = \"*\", from = \"right\" } }",
         Generalization::Star => ", kind = \"text\", labels = \"star\"",
     };
@@ -232,6 +298,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
             profile.sensitive_unique
         );
     }
+    if let Some(preset) = options.preset {
+        let _ = writeln!(out, "{}\n", preset.about());
+    }
     let _ = writeln!(
         out,
         "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
@@ -252,7 +321,7 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
             let _ = writeln!(out, "#   {}", comment(remark));
         }
         let as_text = kept_as_text.contains(&column.name.as_str());
-        let _ = writeln!(out, "{} = {}", key(&column.name), spec(column, as_text));
+        let _ = writeln!(out, "{} = {}", key(&column.name), spec(column, as_text, options.preset));
     }
     let _ = writeln!(
         out,

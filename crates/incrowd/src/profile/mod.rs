@@ -3,13 +3,15 @@
 //! Everything a profile says is for the owner of the data: no cell is in it, but counts of unique records and the reasons
 //! for roles describe people who have not been protected yet. Only the numbers of records and columns may be told.
 
+mod classification;
 mod detect;
 mod init;
 mod json;
+mod levels;
 mod markers;
 mod seen;
 
-pub use init::{Draft, InitOptions, init};
+pub use init::{Draft, InitOptions, Preset, init};
 pub use markers::Marker;
 pub use seen::ValueKind;
 
@@ -88,8 +90,23 @@ pub enum Generalization {
     MaskRight,
     /// As intervals that the values are already, joined with their neighbours.
     Bands,
+    /// Along this known classification.
+    Known(&'static str),
     /// As the value or `*`.
     Star,
+}
+
+/// What presets ask of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// An age in years.
+    Age,
+    /// A postal code.
+    PostalCode,
+    /// A place smaller than a state.
+    SmallPlace,
+    /// Anything else.
+    Other,
 }
 
 /// What a profile says of one column.
@@ -109,6 +126,12 @@ pub struct ColumnProfile {
     pub generalization: Generalization,
     /// How its dates are written, if the job has to state it.
     pub format: Option<DateFormat>,
+    /// Columns that follow from it, and are the levels of its hierarchy, finest first.
+    pub levels: Vec<String>,
+    /// The level at which a postal code has three digits.
+    postal_level: u32,
+    /// Whether it is somebody's age in years, or the place of somebody.
+    pub about: About,
     /// Why its numbers are names of categories, if they are.
     pub code: Option<&'static str>,
     /// What else is worth knowing, each a sentence.
@@ -208,6 +231,7 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     let search = Search { columns: searched, share: options.share, most };
     let found = risk::search(&table, &search, progress)?;
     functions(&mut columns, &found.dependencies, table.records as u64);
+    levels::arrange(&mut columns, &found.dependencies, table.records as u64);
     for (column, role) in roles {
         columns[column].proposal = Proposal { role, sure: true, reason: "as you said".into() };
     }
@@ -259,6 +283,15 @@ fn look(seen: &Seen<'_>) -> ColumnProfile {
             Sniffed::Ambiguous(formats) => formats.first().copied(),
             Sniffed::NoDates => None,
         },
+        levels: Vec::new(),
+        // A ZIP code with four more digits has one level more.
+        postal_level: 1 + u32::from(seen.values.iter().any(|value| value.contains('-'))),
+        about: match () {
+            () if detect::is_age(seen) && seen.kind == ValueKind::Integer => About::Age,
+            () if detect::is_postal(seen) => About::PostalCode,
+            () if detect::is_place(seen) && !detect::is_large_place(seen) => About::SmallPlace,
+            () => About::Other,
+        },
         code: detect::why_code(seen),
         remarks: remarks(seen),
         short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
@@ -294,6 +327,9 @@ const LONGER: u64 = LONGEST_SET + 1;
 fn generalization(seen: &Seen<'_>) -> Generalization {
     let length = seen.values.first().map_or(0, |v| v.chars().count());
     let even = length >= 3 && seen.share(|v| v.chars().count() == length) >= 0.9;
+    if let Some(name) = classification::recognise(seen) {
+        return Generalization::Known(name);
+    }
     let coded = even
         && seen.share(|v| v.chars().any(|c| c.is_ascii_digit()) && !v.contains(char::is_whitespace)) >= 0.9;
     match seen.kind {

@@ -75,20 +75,22 @@ impl<'a> Seen<'a> {
         let counts = ColumnCounts::of(column);
         let by_code = column.counts();
         let used = || column.texts.iter().filter(|(code, _)| by_code[*code as usize] > 0);
-        let (mut whole, mut real, mut words, mut texts) = (0u64, 0u64, Vec::new(), Vec::new());
+        let (mut whole, mut real, mut marks, mut texts) = (0u64, 0u64, Vec::new(), Vec::new());
         for (code, text) in used() {
             match looks_numeric(text).then(|| parse_number(text)).flatten() {
                 Some(Number::Integer(_)) => whole += 1,
                 Some(Number::Real(_)) => real += 1,
-                None if markers::is_word(text) => words.push((text, by_code[code as usize])),
+                None if markers::is_word(text) => marks.push((text, by_code[code as usize])),
                 None => texts.push(text),
             }
         }
-        let only_markers = words.len() <= markers::MOST;
-        let alone = |n: usize| n > 0 && only_markers && (words.is_empty() || n > 1);
+        let only_markers = marks.len() <= markers::MOST;
+        let alone = |n: usize| n > 0 && only_markers && (marks.is_empty() || n > 1);
         let dates = match (whole + real, &texts[..]) {
             (0, texts) if alone(texts.len()) => DateFormat::sniff(texts.iter().copied()),
-            (1.., []) if real == 0 && compact(&column.name, used().map(|(_, text)| text)) => {
+            (1.., [])
+                if real == 0 && compact(&column.name, &used().map(|(_, text)| text).collect::<Vec<_>>()) =>
+            {
                 Sniffed::Written(DateFormat::COMPACT)
             }
             _ => Sniffed::NoDates,
@@ -104,7 +106,7 @@ impl<'a> Seen<'a> {
             Sniffed::NoDates => ValueKind::Text,
             _ => ValueKind::Date,
         };
-        let others = words;
+        let others = marks;
         let numbers = || used().filter_map(|(code, text)| Some((parse_number(text)?.as_f64(), code)));
         let found = match kind {
             ValueKind::Text => markers::in_text(used().map(|(code, text)| (text, by_code[code as usize]))),
@@ -186,7 +188,7 @@ impl<'a> Seen<'a> {
 }
 
 /// Whether whole numbers are dates without marks, `20210305`: all of them exist, in years people live in.
-fn compact<'a>(name: &str, texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+fn compact(name: &str, texts: &[&str]) -> bool {
     let year = |text: &str| text.get(..4).and_then(|year| year.parse::<u32>().ok());
     let fits = |text: &str| {
         DateFormat::COMPACT.read(text).is_some()
@@ -195,7 +197,7 @@ fn compact<'a>(name: &str, texts: impl Iterator<Item = &'a str> + Clone) -> bool
     };
     let named =
         words(name).iter().any(|word| ["date", "day", "dob", "birth", "born", "dt"].contains(&word.as_str()));
-    (named || texts.clone().count() >= 5) && texts.clone().all(fits)
+    (named || texts.len() >= 5) && texts.iter().all(|text| fits(text))
 }
 
 /// The way that frequencies go from one number to the next, against that of frequencies that rise and fall once.

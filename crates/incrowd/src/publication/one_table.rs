@@ -202,6 +202,7 @@ pub(crate) fn judge_table(
     asked: &Asked<'_>,
     progress: &dyn Progress,
 ) -> Result<incrowd_audit::Verification> {
+    crate::guarantee::check(&release, asked.reading, None)?;
     let (quasi, missing) = (asked.reading.quasi_specs(), asked.reading.missing_label());
     let texts = asked.references.original.map(|_| release.clone());
     let original = match (asked.references.original, &texts) {

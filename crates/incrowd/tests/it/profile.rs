@@ -14,7 +14,7 @@ fn input(path: &Path) -> Input {
 }
 
 fn draft(path: &Path, k: u64, job: &Path) -> Draft {
-    let options = InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned() };
+    let options = InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned(), preset: None };
     init(&options, &Silent).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -129,7 +129,8 @@ fn what_cannot_become_a_job_is_refused() {
     let path = dir.path().join("t.csv");
     let ask = |text: &str, k| {
         std::fs::write(&path, text).unwrap();
-        let options = InitOptions { input: input(&path), roles: Vec::new(), k, job: "job.toml".into() };
+        let options =
+            InitOptions { input: input(&path), roles: Vec::new(), k, job: "job.toml".into(), preset: None };
         init(&options, &Silent).unwrap_err().message().to_owned()
     };
     assert!(ask("age\n1\n2\n", 5).contains("groups of 5"));

@@ -202,8 +202,9 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         about: "How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals",
-        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, \
-               `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
+        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, `bands`, \
+               `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`, `nuts`, `isco08`, `nace`, `naics`, `postal`), \
+               `columns:district,region`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
         roles: BOTH,
         flags: &[Flag { on: ALONG, ..of_column("hierarchy", "COLUMN=HIERARCHY") }],
         set: Set::Column(|c, e| hierarchy::hierarchy(e).map(|spec| c.spec.hierarchy = Some(spec))),
@@ -232,6 +233,36 @@ pub const KEYS: &[Key] = &[
             _ => Err(e.refuse(Error::job("`domain` must be two numbers, the lower one first"))),
         }),
         ..key(Section::Columns, "domain", Kind::Range)
+    },
+    Key {
+        about: "The number from which on all are published as one, `>=90`: age=90",
+        more: "A guarantee: it is checked on the bytes to be published. Goes with numbers without a hierarchy, with intervals, \
+               with cuts and with ages. A group that reaches the bound is published as `>=85`.",
+        roles: QUASI,
+        flags: &[of_column("top", "COLUMN=NUMBER")],
+        set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.top = Some(x))),
+        ..key(Section::Columns, "top", Kind::Number)
+    },
+    Key {
+        about: "The number down from which all are published as one, `<=16`: age=16",
+        more: "As `top`, at the other end.",
+        roles: QUASI,
+        flags: &[of_column("bottom", "COLUMN=NUMBER")],
+        set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.bottom = Some(x))),
+        ..key(Section::Columns, "bottom", Kind::Number)
+    },
+    Key {
+        about: "The level of the hierarchy below which no cell is published: zip=2",
+        more: "A guarantee: it is checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value \
+               that has fewer levels above it is published as `*`.",
+        roles: QUASI,
+        flags: &[of_column("min-level", "COLUMN=LEVEL")],
+        set: Set::Column(|c, e| {
+            let level = e.count(0)?;
+            c.spec.min_level = Some(u32::try_from(level).unwrap_or(u32::MAX));
+            Ok(())
+        }),
+        ..key(Section::Columns, "min_level", Kind::Count(0))
     },
     Key {
         about: "How much the loss of a quasi-identifier counts against that of the others: age=2",

@@ -95,7 +95,8 @@ const NO_AGE: &[&str] = &[
     "teenage",
 ];
 
-fn is_age(column: &Seen<'_>) -> bool {
+/// Whether the column is an age in years.
+pub(crate) fn is_age(column: &Seen<'_>) -> bool {
     let word = |w: &String| {
         let w = w.as_str();
         ["age", "ages", "agep", "agegrp", "agegroup", "alter", "edad"].contains(&w)

@@ -33,7 +33,8 @@ use super::seen::Seen;
 use crate::job::RoleName;
 
 pub(crate) use code::why_code;
-pub(crate) use place::is_place;
+pub(crate) use demographic::is_age;
+pub(crate) use place::{is_large_place, is_place, is_postal};
 
 /// What a detector thinks of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
