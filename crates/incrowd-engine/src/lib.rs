@@ -31,7 +31,7 @@ pub use copy::copy;
 pub use embedded::Embedded;
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Pending, abandon_all, partial_path};
-pub use source::{Batches, Compression, FORMATS, Format, FormatCard, Options, Source, digest};
+pub use source::{Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest};
 pub use store::{FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
 
 use incrowd_core::{Folded, Plan, Progress, Result};

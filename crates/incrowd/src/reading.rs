@@ -7,7 +7,7 @@ use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
     Result, Role, Schema, SensitiveSpec, spelling,
 };
-use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
+use incrowd_engine::{Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
 
 use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
 
@@ -20,7 +20,7 @@ pub(crate) fn options(table: &Table) -> Result<Options> {
         })
     };
     let format = table.format.as_deref().map(named).transpose()?;
-    Ok(Options { format, delimiter: table.delimiter, digest: false })
+    Ok(Options { format, delimiter: table.delimiter, encoding: table.encoding, digest: false })
 }
 
 /// Opens a table.
@@ -44,6 +44,7 @@ pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
     let mut options = Options { digest: true, ..options(table)? };
     if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {
         options.delimiter = Some(delimiter_of(path));
+        options.encoding = Some(Encoding::Utf8);
     }
     Source::open(&table.paths, &options)
 }

@@ -3,6 +3,7 @@
 mod arrow;
 mod batches;
 mod chunks;
+mod encoding;
 mod scan;
 mod sniff;
 mod work;
@@ -15,6 +16,7 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
 pub use batches::Batches;
+pub use encoding::Encoding;
 pub(crate) use work::{CodedCells, Place, Records, Trouble, Worker};
 
 /// A file format.
@@ -125,6 +127,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// The delimiter of delimited text.
     pub delimiter: Option<u8>,
+    /// How its characters are written.
+    pub encoding: Option<Encoding>,
     /// Whether a digest of the files' bytes is computed while reading.
     pub digest: bool,
 }
@@ -144,6 +148,7 @@ pub(crate) struct Part {
     format: Format,
     bytes: u64,
     delimiter: u8,
+    encoding: Encoding,
     /// For each column of the table its position in this file.
     positions: Vec<usize>,
     /// How many columns the file has.
@@ -223,6 +228,7 @@ impl Source {
             format: Format::Arrow,
             bytes: batches.bytes(),
             delimiter: b',',
+            encoding: Encoding::Utf8,
             positions: (0..columns.len()).collect(),
             width: columns.len(),
             typed: Some(arrow::Typed::Batches(batches.clone())),
@@ -237,6 +243,7 @@ impl Source {
             format: Format::Arrow,
             bytes: bytes.len() as u64,
             delimiter: b',',
+            encoding: Encoding::Utf8,
             positions: Vec::new(),
             width: 0,
             typed: None,
@@ -308,12 +315,16 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         format,
         bytes,
         delimiter: b',',
+        encoding: options.encoding.unwrap_or_default(),
         positions: Vec::new(),
         width: 0,
         typed: None,
     };
     let columns = match format {
         Format::Csv(_) => {
+            if options.encoding.is_none() {
+                part.encoding = sniff::encoding(&part)?;
+            }
             let (delimiter, names) = sniff::header(&part, options.delimiter)?;
             part.delimiter = delimiter;
             names.into_iter().map(|name| Column { name, data_type: None }).collect()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use incrowd_core::{Error, Result};
 
-use super::{Compression, Format, FormatCard, Part, chunks, unreadable};
+use super::{Compression, Encoding, Format, FormatCard, Part, chunks, unreadable};
 
 /// How much of the text is looked at.
 const SAMPLE: u64 = 1 << 16;
@@ -25,10 +25,6 @@ pub(super) fn format(path: &Path) -> Result<Format> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Csv(Compression::Zstd),
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Format::Arrow,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            return Err(Error::input(format!("`{}` is UTF-16 text", path.display()))
-                .help("convert the file first, for example: iconv -f UTF-16 -t UTF-8"));
-        }
         _ => Format::Csv(Compression::Plain),
     })
 }
@@ -36,6 +32,11 @@ pub(super) fn format(path: &Path) -> Result<Format> {
 fn empty(path: &Path) -> Error {
     Error::input(format!("`{}` is empty", path.display()))
         .help("a table needs a header and at least one record")
+}
+
+/// How the characters of delimited text are written.
+pub(super) fn encoding(part: &Part) -> Result<Encoding> {
+    chunks::beginning(part, SAMPLE).map(|text| Encoding::sniff(&text))
 }
 
 /// The delimiter and the column names of delimited text.
@@ -62,7 +63,7 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<(u8, Vec<String>
     for (i, name) in record.iter().enumerate() {
         let name = std::str::from_utf8(name).map_err(|_| {
             Error::input(format!("the header of `{file}` is not valid UTF-8"))
-                .help("convert the file first, for example: iconv -f LATIN1 -t UTF-8")
+                .help("is it damaged? Else state the `[input] encoding`")
         })?;
         let name = name.trim();
         names.push(if name.is_empty() { format!("column {}", i + 1) } else { name.to_owned() });

@@ -316,8 +316,9 @@ impl Stop {
                 Error::input(format!("{place} has {fields} field{s}, the header has {width}"))
                     .help("quote fields that contain the delimiter, or state the delimiter in [input]")
             }
-            Stop::NotUtf8 { record } => Error::input(format!("{} is not valid UTF-8", whole(record)))
-                .help("convert the file first, for example: iconv -f LATIN1 -t UTF-8"),
+            Stop::NotUtf8 { record } => Error::input(format!("{} is not valid UTF-8", whole(record))).help(
+                "state `[input] encoding`, for example latin1, or convert the file: iconv -f LATIN1 -t UTF-8",
+            ),
             Stop::Trouble(at, trouble) => {
                 let at = Place { unit, before: at.before };
                 let error =

@@ -7,7 +7,7 @@ use incrowd_core::{Error, Result};
 
 use super::{Places, Staging, Store};
 use crate::pending::{Pending, write_failed};
-use crate::source::{Format, Options, Source};
+use crate::source::{Encoding, Format, Options, Source};
 
 /// A store of files.
 #[derive(Debug, Default)]
@@ -58,7 +58,12 @@ impl Store for FileStore {
     fn open(&self, table: usize) -> Result<Source> {
         let pending = self.table(table)?;
         let format = Some(Format::of_path(pending.target())?);
-        let options = Options { format, delimiter: Some(delimiter_of(pending.target())), digest: true };
+        let options = Options {
+            format,
+            delimiter: Some(delimiter_of(pending.target())),
+            digest: true,
+            encoding: Some(Encoding::Utf8),
+        };
         Source::open(&[pending.path().to_owned()], &options)
     }
 

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
-pub use incrowd_engine::{Batches, Order};
+pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
 /// Everything a job file can say.
@@ -175,6 +175,8 @@ pub struct Table {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    pub encoding: Option<Encoding>,
 }
 
 impl Table {
@@ -234,6 +236,8 @@ pub struct Input {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    pub encoding: Option<Encoding>,
 }
 
 impl Input {
@@ -244,6 +248,7 @@ impl Input {
             memory: self.memory.clone(),
             delimiter: self.delimiter,
             format: self.format.clone(),
+            encoding: self.encoding,
         }
     }
 
@@ -264,6 +269,7 @@ impl Default for Input {
             default_role: DefaultRole::default(),
             delimiter: None,
             format: None,
+            encoding: None,
         }
     }
 }

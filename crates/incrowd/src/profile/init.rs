@@ -263,6 +263,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     if let Some(format) = &options.input.format {
         let _ = writeln!(out, "format = {}", quoted(format));
     }
+    if let Some(encoding) = options.input.encoding {
+        let _ = writeln!(out, "encoding = {}", quoted(job::word(&job::Encoding::ALL, encoding)));
+    }
     let missing: Vec<String> = options.input.missing.iter().chain(&words).map(|w| quoted(w)).collect();
     let added = match words.len() {
         0 => String::new(),

@@ -27,5 +27,6 @@ mod release;
 mod report;
 mod skewed;
 mod suppression;
+mod tables;
 mod tampering;
 mod utility;

@@ -56,7 +56,7 @@ fn drafts_for_made_up_people_run_as_they_are() {
     Synth::new(Table::Census, 3_000, 5).write_csv(&mut file).unwrap();
     let draft = draft(&path, 5, Path::new("job.toml"));
     assert_eq!(roles(&draft)("disease"), (RoleName::Sensitive, true));
-    assert!(draft.text.contains("zip = { role = \"quasi\", hierarchy = { mask"), "{}", draft.text);
+    assert!(draft.text.contains("zip = { role = \"quasi\", hierarchy = \"postal\""), "{}", draft.text);
     assert!(draft.text.contains("# name = \"l-diversity\""), "{}", draft.text);
 }
 
@@ -97,8 +97,8 @@ fn a_table_of_all_kinds_runs_as_it_is() {
     assert_eq!(role("nothing"), (RoleName::Drop, true));
     for line in [
         "\"date of birth\" = { role = \"quasi\", hierarchy = \"dates\" }",
-        "admitted = { role = \"quasi\", hierarchy = { mask = { char = \"*\", from = \"left\" } } }",
-        "zip = { role = \"quasi\", hierarchy = { mask = { char = \"*\", from = \"right\" } } }",
+        "admitted = { role = \"quasi\", hierarchy = \"dates\" }",
+        "zip = { role = \"quasi\", hierarchy = \"postal\" }",
         // `N` is an answer of `flag`, so it cannot be listed as missing for the sake of `score`.
         "score = { role = \"quasi\", kind = \"text\", labels = \"star\" }",
         "missing = [\"\", \"?\", \"NA\"]\n",

@@ -7,7 +7,7 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, Encoding, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -120,6 +120,14 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("format", "FORMAT", LOOKING)],
         set: Set::Job(|b, e| e.choice(&FORMATS).map(|name| b.job.input.format = Some(name.to_owned()))),
         ..key(Section::Input, "format", Kind::Choice(&words(&FORMATS)))
+    },
+    Key {
+        about: "How the characters of a text file are written, if its first bytes do not show it",
+        more: "UTF-16 is told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A release \
+               is always UTF-8.",
+        flags: &[flag("encoding", "ENCODING", LOOKING)],
+        set: Set::Job(|b, e| e.choice(&Encoding::ALL).map(|encoding| b.job.input.encoding = Some(encoding))),
+        ..key(Section::Input, "encoding", Kind::Choice(&words(&Encoding::ALL)))
     },
     Key {
         about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
