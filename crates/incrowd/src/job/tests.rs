@@ -144,6 +144,7 @@ fn every_other_key_means_what_it_says() {
             default_role: DefaultRole::Passthrough,
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
+            encoding: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
@@ -311,6 +312,7 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = \"\\t\"", &[("delimiter", "tab")]),
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
+    ("[input] encoding", "input.encoding = \"latin1\"", &[("encoding", "latin1")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
@@ -339,6 +341,14 @@ const SAME: &[Same] = &[
     ("[columns] hierarchy", "columns.age.hierarchy = { mdr = { factors = [1, 2, 8], outliers = \"none\", quantile = \"chunk\", base_width = 2 } }", &[("hierarchy", "age=mdr:factors=1|2|8,outliers=none,quantile=chunk,base_width=2")]),
     ("[columns] hierarchy", "columns.age.hierarchy = { tree = { Young = [\"1\", \"2\"], Old = [\"90\"] } }", &[("hierarchy", "age={ tree = { Young = [\"1\", \"2\"], Old = [\"90\"] } }")]),
     ("[columns] hierarchy", "columns.age.hierarchy = \"mask:left,#\"", &[("hierarchy", "age={ mask = { char = '#', from = 'left' } }")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = \"bands\"", &[("hierarchy", "age={ bands = {} }")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { known = \"ages\" }", &[("hierarchy", "age=ages")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { known = \"icd9\" }", &[("hierarchy", "age=icd9")]),
+    ("[columns] hierarchy", "columns.age.hierarchy = { columns = [\"a\", \"b\"] }", &[("hierarchy", "age=columns:a,b")]),
+    ("[columns] format", "columns.born.format = \"DD/MM/YYYY\"", &[("date", "born=DD/MM/YYYY")]),
+    ("[columns] top", "columns.age.top = 90", &[("top", "age=90")]),
+    ("[columns] bottom", "columns.age.bottom = 16.5", &[("bottom", "age=16.5")]),
+    ("[columns] min_level", "columns.age.min_level = 2", &[("min-level", "age=2")]),
     ("[columns] labels", "columns.age.labels = \"star\"", &[("labels", "age=star")]),
     ("[columns] domain", "columns.age.domain = [-5, 120.5]", &[("domain", "age=-5:120.5")]),
     ("[columns] domain", "columns.age.domain = [0, 120]", &[("domain", "age=[0, 120]")]),

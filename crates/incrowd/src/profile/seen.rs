@@ -280,7 +280,7 @@ pub(crate) mod tests {
         assert_eq!(kind(&["1", "2", "three"]), ValueKind::Text);
         assert_eq!(kind(&["02139", "10001"]), ValueKind::Text);
         assert_eq!(kind(&["2021-03-05", "2021-03-06T10:00", "n/a"]), ValueKind::Date);
-        assert_eq!(kind(&["12.09.1972", "1.2.2003", "?"]), ValueKind::Date);
+        assert_eq!(kind(&["12.09.1972", "1.2.2003", "n/a"]), ValueKind::Date);
         assert_eq!(kind(&["09/12/1972", "01/02/2003"]), ValueKind::Date);
         assert_eq!(kind(&["2023-03-04T10:00:00Z"]), ValueKind::Date);
         assert_eq!(kind(&["05.04.2023 23:18", "06.04.2023 00:00"]), ValueKind::Date);
