@@ -79,6 +79,7 @@ fn load(
         missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
         drop_missing: true,
         replay: false,
+        ..FoldSpec::default()
     };
     let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
     let specs = columns

@@ -254,7 +254,7 @@ fn replicate(from: &Path, to: &Path, rows: u64) -> Result<(), String> {
 fn fold(path: &Path, columns: Vec<String>) -> Result<incrowd::core::Folded, String> {
     let mut engine = Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
     let missing = ["", "?", "NA"].map(str::to_owned).to_vec();
-    let spec = FoldSpec { columns, missing, drop_missing: true, replay: false };
+    let spec = FoldSpec { columns, missing, drop_missing: true, replay: false, ..FoldSpec::default() };
     engine.fold(&spec, &Silent).map_err(|e| e.to_string())
 }
 

@@ -90,7 +90,7 @@ impl Task<'_> {
         let columns = self.quasi.iter().copied().chain(self.sensitive.iter().map(|s| s.0));
         let columns: Vec<String> = columns.map(str::to_owned).collect();
         let missing = vec!["?".to_owned()];
-        let fold = FoldSpec { columns, missing, drop_missing: true, replay: false };
+        let fold = FoldSpec { columns, missing, drop_missing: true, replay: false, ..FoldSpec::default() };
         let folded = engine.fold(&fold, &Silent).map_err(|e| e.to_string())?;
         let quasi = self.quasi.iter().map(|column| self.spec(column)).collect::<Result<Vec<_>, String>>()?;
         let sensitive: Vec<SensitiveSpec> = self.sensitive.iter().map(|_| SensitiveSpec::default()).collect();

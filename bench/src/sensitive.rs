@@ -85,6 +85,7 @@ fn fold(path: &Path) -> Result<Folded, String> {
         missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
         drop_missing: true,
         replay: false,
+        ..FoldSpec::default()
     };
     engine.fold(&spec, &Silent).map_err(|e| e.to_string())
 }

@@ -27,6 +27,7 @@ impl Table {
             missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
             drop_missing: true,
             replay: false,
+            ..FoldSpec::default()
         };
         let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
         Ok(Table { folded, specs, sensitive })

@@ -25,6 +25,7 @@ fn occupations(data: &Path) -> Result<Vec<u32>, String> {
         missing: vec![String::new(), "?".to_owned()],
         drop_missing: true,
         replay: false,
+        ..FoldSpec::default()
     };
     let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
     let mut counts: Vec<(String, u64)> = folded

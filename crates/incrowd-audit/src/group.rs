@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use incrowd_core::{Dataset, GroupSummary, Histogram};
 
 /// The groups a reader of the release sees, numbered in the order of their first row. With `sensitive` the summaries hold
-/// the histograms of all sensitive columns.
+/// the histograms of all sensitive columns. They list persons where somebody has several records.
 pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
     let state = FixedState::default();
     let hash = |row: usize| {
@@ -18,7 +18,8 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
     // Each entry is a group with the first row that has its cells.
     let mut table: HashTable<(u32, u32)> = HashTable::new();
     let mut groups: Vec<GroupSummary> = Vec::new();
-    let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if sensitive { release.rows() } else { 0 });
+    let lists = sensitive || release.persons().is_some();
+    let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if lists { release.rows() } else { 0 });
     for row in 0..release.rows() {
         let same = |&(_, first): &(u32, u32)| release.quasi_codes(first as usize) == release.quasi_codes(row);
         let group = match table.find(hash(row), same) {
@@ -31,7 +32,7 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
             }
         };
         groups[group as usize].records += release.weight(row);
-        if sensitive {
+        if lists {
             of_row.push((group, row as u32));
         }
     }
@@ -44,8 +45,12 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
             };
             Histogram::count(column.values.len(), rows.iter().map(code))
         };
-        let histograms = release.sensitive().iter().enumerate().map(histogram).collect();
-        groups[rows[0].0 as usize].sensitive = histograms;
+        let group = &mut groups[rows[0].0 as usize];
+        if sensitive {
+            group.sensitive = release.sensitive().iter().enumerate().map(histogram).collect();
+        }
+        group.persons =
+            release.persons().map(|persons| persons.histogram(rows.iter().map(|&(_, row)| row as usize)));
     }
     groups
 }

@@ -20,4 +20,4 @@ pub use classes::Classes;
 pub use cover::{Covered, Join, On, cover};
 pub use original::Original;
 pub use tally::tally;
-pub use verify::{Judgement, People, Verification, verify, verify_beside};
+pub use verify::{Judgement, People, PersonsFound, Verification, verify, verify_beside};

@@ -103,6 +103,7 @@ impl<'a> Original<'a> {
                 .collect(),
             population: 0,
             region: Some(self.regions[group].clone()),
+            persons: None,
         };
         lists.into_iter().enumerate().map(summary).collect()
     }

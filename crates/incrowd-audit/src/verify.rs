@@ -44,6 +44,37 @@ pub struct Verification {
     /// Quasi-identifiers with the number of records whose cell says nothing about any value of the population, where there
     /// are any: the population lacks such values, or the cells were not read as they were meant.
     pub unread: Vec<(String, u64)>,
+    /// How many records the smallest group has; 0 if there is none.
+    pub smallest_group: u64,
+    /// What is known of the persons behind the records, if somebody has several.
+    pub persons: Option<PersonsFound>,
+}
+
+/// The persons behind the records of a release.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PersonsFound {
+    /// How many there are.
+    pub published: u64,
+    /// How many the smallest group has.
+    pub smallest_group: u64,
+    /// The greatest share of a group's records that one person has.
+    pub dominance: f64,
+}
+
+impl PersonsFound {
+    fn of(release: &Dataset, groups: &[GroupSummary]) -> Option<PersonsFound> {
+        let persons = release.persons()?;
+        let own = |group: &GroupSummary| group.persons.as_ref().map_or(0, |own| persons.in_group(own));
+        let share = |group: &GroupSummary| {
+            let most = group.persons.as_ref().map_or(0, |own| persons.most_records(own));
+            most as f64 / group.records.max(1) as f64
+        };
+        Some(PersonsFound {
+            published: release.people(),
+            smallest_group: groups.iter().map(own).min().unwrap_or(0),
+            dominance: groups.iter().map(share).fold(0.0, f64::max),
+        })
+    }
 }
 
 impl Verification {
@@ -163,7 +194,14 @@ pub fn verify_beside(
         });
     }
     let unread = people.map_or_else(Vec::new, |people| people.unread.clone());
-    Ok(Verification { judgements, groups: groups.len() as u64, records: release.records(), unread })
+    Ok(Verification {
+        judgements,
+        groups: groups.len() as u64,
+        records: release.records(),
+        unread,
+        smallest_group: groups.iter().map(|group| group.records).min().unwrap_or(0),
+        persons: PersonsFound::of(release, &groups),
+    })
 }
 
 const STRANGERS: &str = "records that no record of the original can stand for";

@@ -191,6 +191,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
     pub(crate) original: Option<PathBuf>,
 
+    /// The key that the manifest must be signed with (`anonymize --sign`): without such a signature the check fails
+    #[arg(long, value_name = "KEYFILE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    pub(crate) check: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Verify as usize }>,
 }

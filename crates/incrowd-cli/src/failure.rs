@@ -35,14 +35,18 @@ impl Failure {
         let code = if self.error.fault() == Fault::Unsatisfiable { 1 } else { 2 };
         let bug = self.error.fault() == Fault::Bug;
         match self.place {
-            Some(place) => talk!("{}", pointed(&self.error, &place)),
-            None => {
-                talk!("error: {}", with_flags(self.error.message()));
+            Some(place) if is_short(&place) => talk!("{}", pointed(&self.error, &place)),
+            place => {
+                talk!("error: {}", with_flags(&short(self.error.message())));
+                if let Some(place) = place {
+                    let (line, column) = place.line_and_column();
+                    talk!(" --> {}:{line}:{column}", place.file);
+                }
                 if let Some(flag) = &self.flag {
                     talk!("  from: {flag}");
                 }
                 if let Some(help) = self.error.advice() {
-                    talk!("  help: {}", with_flags(help));
+                    talk!("  help: {}", with_flags(&short(help)));
                 }
             }
         }
@@ -55,15 +59,38 @@ impl Failure {
     }
 }
 
+/// A message is for people to read: what was written may be as long as a file.
+const LONGEST: usize = 2000;
+
+/// A text, cut where nobody reads on.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} more bytes)", &text[..end], text.len() - end),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether the lines of a place can be shown.
+fn is_short(place: &Place) -> bool {
+    let end = place.text.len();
+    let from = place.text.as_bytes()[..place.span.start.min(end)]
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |i| i + 1);
+    let upto = place.span.end.clamp(from, end);
+    let rest = place.text.as_bytes()[upto..].iter().position(|&b| b == b'\n').unwrap_or(end - upto);
+    upto + rest - from <= LONGEST
+}
+
 /// An error with its place in a job file.
 fn pointed(error: &Error, place: &Place) -> String {
     let end = place.text.len();
     let span = place.span.start.min(end)..place.span.end.min(end);
     let snippet =
         Snippet::source(&place.text).path(&place.file).annotation(AnnotationKind::Primary.span(span));
-    let mut group = Level::ERROR.primary_title(with_flags(error.message())).element(snippet);
+    let mut group = Level::ERROR.primary_title(with_flags(&short(error.message()))).element(snippet);
     if let Some(help) = error.advice() {
-        group = group.element(Level::HELP.message(with_flags(help)));
+        group = group.element(Level::HELP.message(with_flags(&short(help))));
     }
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());

@@ -30,6 +30,9 @@ fn main() -> ExitCode {
         std::process::exit(130);
     })
     .ok();
+    // A file that grows beyond the limit is an error of the write, which is told, and no reason to fall dead.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
     let cli = Cli::parse();
     match run(&cli) {
         Ok(code) => code,

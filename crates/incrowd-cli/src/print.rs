@@ -46,7 +46,7 @@ impl OutputMode {
     /// A remark for the person at the terminal.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            talk!("note: {text}");
+            talk!("note: {}", with_flags(text));
         }
     }
 

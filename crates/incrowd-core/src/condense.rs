@@ -62,7 +62,8 @@ impl Dataset {
         }
         let mut quasi = self.quasi().to_vec();
         quasi.iter_mut().zip(domains).for_each(|(quasi, domain)| quasi.domain = domain.clone());
-        Condensed { data: Dataset::from_rows(quasi, kept, codes, weights), of_row }
+        let data = Dataset::from_rows(quasi, kept, codes, weights).with_persons_of(self, &of_row);
+        Condensed { data, of_row }
     }
 }
 

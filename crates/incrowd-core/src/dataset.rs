@@ -1,5 +1,7 @@
 //! What algorithms see: codes and multiplicities, never records.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use crate::canonical::canonical;
@@ -10,6 +12,7 @@ use crate::group::{GroupSummary, Histogram};
 use crate::hierarchy::HierarchySpec;
 use crate::index::{Code, RowId};
 use crate::partition::{Divided, Span};
+use crate::person::Persons;
 use crate::population::{Population, PublishedCell};
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub use crate::sensitive::Sensitive;
@@ -38,6 +41,8 @@ pub struct Dataset {
     weights: Vec<u64>,
     records: u64,
     population: Option<Population>,
+    /// Whose records they are, if a person has several.
+    persons: Option<Arc<Persons>>,
     /// For each row of the fold the row it became; empty if there is no fold to apply a plan to.
     of_fold: Vec<u32>,
 }
@@ -92,11 +97,18 @@ impl Dataset {
         missing: &str,
         others: &[FoldedColumn],
     ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
+        let mut folded = folded;
+        let persons = take_persons(&mut folded);
         let (mut data, places) = Dataset::encode_as_folded(folded, quasi, sensitive, missing, others)?;
+        let folded_weights = if persons.is_some() { data.weights.clone() } else { Vec::new() };
         let sizes = data.quasi.iter().map(|quasi| quasi.domain.leaves());
         let sizes = sizes.chain(data.sensitive.iter().map(|column| column.values.len() as u32));
         let rows = canonical(data.codes, data.weights, &sizes.collect::<Vec<u32>>());
         (data.codes, data.weights, data.of_fold) = (rows.codes, rows.weights, rows.of_fold);
+        if let Some(persons) = persons {
+            let persons = in_new_rows(&persons, &folded_weights, &data.of_fold, &data.weights);
+            data.set_persons(&persons);
+        }
         Ok((data, places))
     }
 
@@ -186,8 +198,9 @@ impl Dataset {
             }
         }
         let weights = folded.weights;
-        let (population, of_fold) = (None, Vec::new());
-        let mut data = Dataset { quasi: lines, sensitive, codes, weights, records, population, of_fold };
+        let (population, persons, of_fold) = (None, None, Vec::new());
+        let mut data =
+            Dataset { quasi: lines, sensitive, codes, weights, records, population, persons, of_fold };
         data.count_depths();
         Ok((data, places))
     }
@@ -242,13 +255,62 @@ impl Dataset {
         weights: Vec<u64>,
     ) -> Dataset {
         let records = weights.iter().sum();
-        Dataset { quasi, sensitive, codes, weights, records, population: None, of_fold: Vec::new() }
+        let (population, persons, of_fold) = (None, None, Vec::new());
+        Dataset { quasi, sensitive, codes, weights, records, population, persons, of_fold }
+    }
+
+    fn set_persons(&mut self, persons: &[u32]) {
+        let (width, stride) = (self.quasi.len(), self.quasi.len() + self.sensitive.len());
+        let persons = Persons::new(&self.weights, persons, &self.codes, width, stride);
+        self.persons = Some(Arc::new(persons));
+    }
+
+    /// Whose records they are; not there if nobody has several, for then a record is a person.
+    pub fn persons(&self) -> Option<&Arc<Persons>> {
+        self.persons.as_ref()
+    }
+
+    /// The table with the persons of another whose rows became this one's.
+    #[must_use]
+    pub(crate) fn with_persons_of(mut self, data: &Dataset, of_row: &[u32]) -> Dataset {
+        self.persons = data.persons.as_ref().map(|own| Arc::new(own.condensed(of_row, self.rows())));
+        self
+    }
+
+    /// How many different persons have the records of the table.
+    pub fn people(&self) -> u64 {
+        self.size_of((0..self.rows()).filter(|&row| self.weights[row] > 0))
+    }
+
+    /// How many different persons have the records of some rows.
+    pub fn size_of(&self, rows: impl Iterator<Item = usize>) -> u64 {
+        match &self.persons {
+            None => rows.map(|row| self.weights[row]).sum(),
+            Some(persons) => persons.in_group(&persons.histogram(rows)),
+        }
+    }
+
+    /// Some rows as models see them, population and region apart.
+    pub fn summary(&self, rows: impl Iterator<Item = usize> + Clone) -> GroupSummary {
+        let histogram = |(s, column): (usize, &Sensitive)| {
+            let codes: Vec<(u32, u64)> =
+                rows.clone().map(|row| (self.sensitive_codes(row)[s], self.weight(row))).collect();
+            Histogram::count(column.values.len(), codes.into_iter())
+        };
+        let present = rows.clone().filter(|&row| self.weights[row] > 0);
+        GroupSummary {
+            records: rows.clone().map(|row| self.weight(row)).sum(),
+            sensitive: self.sensitive.iter().enumerate().map(histogram).collect(),
+            persons: self.persons.as_ref().map(|persons| persons.histogram(present)),
+            ..GroupSummary::default()
+        }
     }
 
     /// The table with further rows after the last: their quasi-identifier codes one after another, and how many records have
     /// each. They have no sensitive values; whoever looks at those must leave these rows out.
     #[must_use]
     pub fn extended(mut self, codes: &[u32], weights: &[u64]) -> Dataset {
+        self.persons = None;
         let (width, sensitive) = (self.quasi.len(), self.sensitive.len());
         for (row, &records) in codes.chunks_exact(width.max(1)).zip(weights) {
             self.codes.extend_from_slice(row);
@@ -281,6 +343,7 @@ impl Dataset {
             records: weights.iter().sum(),
             weights,
             population: self.population.clone(),
+            persons: None,
             of_fold: Vec::new(),
         }
     }
@@ -299,7 +362,8 @@ impl Dataset {
         };
         let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
         let (quasi, weights, of_fold) = (self.quasi.clone(), self.weights.clone(), self.of_fold.clone());
-        Ok(Dataset { quasi, sensitive, codes, weights, records: self.records, population: None, of_fold })
+        let (records, population, persons) = (self.records, None, None);
+        Ok(Dataset { quasi, sensitive, codes, weights, records, population, persons, of_fold })
     }
 
     /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
@@ -313,8 +377,15 @@ impl Dataset {
         let text =
             ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
         // A null is not an empty text: it gets a label no cell can have.
+        let mut folded = folded;
+        let persons = take_persons(&mut folded);
         let encoded = Dataset::encode_as_folded(folded, &vec![&text; quasi], sensitive, "\u{0}", &[]);
-        encoded.map(|(data, _)| data)
+        encoded.map(|(mut data, _)| {
+            if let Some(persons) = persons {
+                data.set_persons(&persons);
+            }
+            data
+        })
     }
 
     /// Places a population on the lines of the quasi-identifiers, for models that ask how many people a group's cells
@@ -330,7 +401,7 @@ impl Dataset {
         self.population.as_ref()
     }
 
-    /// The table with some records of some rows as rows of their own, after the last.
+    /// The table with some records of some rows as rows of their own, after the last. A table with persons has no such rows.
     #[must_use]
     pub fn divided(mut self, divided: &[Divided]) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
@@ -340,6 +411,7 @@ impl Dataset {
             self.weights[part.row.index()] -= part.records;
             self.weights.push(part.records);
         }
+        assert!(divided.is_empty() || self.persons.is_none(), "whose records would stand apart is not known");
         self
     }
 
@@ -363,11 +435,6 @@ impl Dataset {
 
     /// The whole table as one group, published with the tightest cells that cover it.
     pub fn whole(&self) -> GroupSummary {
-        let histogram = |(s, column): (usize, &Sensitive)| {
-            let codes = (0..self.rows()).map(|row| (self.sensitive_codes(row)[s], self.weight(row)));
-            Histogram::count(column.values.len(), codes)
-        };
-        let sensitive = self.sensitive.iter().enumerate().map(histogram).collect();
         let population = self.population.as_ref().map_or(0, |population| {
             let mut values: Vec<Vec<Code>> = vec![Vec::new(); self.quasi.len()];
             for (q, values) in values.iter_mut().enumerate() {
@@ -386,7 +453,7 @@ impl Dataset {
                 .collect();
             population.people(&population.covered(&cells, 0..population.rows() as u32))
         });
-        GroupSummary { records: self.records, sensitive, population, region: None }
+        GroupSummary { population, ..self.summary(0..self.rows()) }
     }
 
     /// The quasi-identifiers alone; the rows are given up.
@@ -420,6 +487,29 @@ impl Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width + self.quasi.len()..(row + 1) * width]
     }
+}
+
+/// The person of each record, if somebody has several.
+fn take_persons(folded: &mut Folded) -> Option<Vec<u32>> {
+    folded.persons.take().filter(|persons| persons.repeated).map(|persons| persons.codes)
+}
+
+/// The persons of records whose rows became others: `of_fold` says which, `weights` how many records those have.
+fn in_new_rows(persons: &[u32], folded: &[u64], of_fold: &[u32], weights: &[u64]) -> Vec<u32> {
+    let mut next = Vec::with_capacity(weights.len());
+    let mut start = 0;
+    for &records in weights {
+        next.push(start);
+        start += records as usize;
+    }
+    let (mut moved, mut at) = (vec![0; persons.len()], 0);
+    for (&row, &records) in of_fold.iter().zip(folded) {
+        let own = &persons[at..at + records as usize];
+        let to = &mut next[row as usize];
+        moved[*to..*to + own.len()].copy_from_slice(own);
+        (*to, at) = (*to + own.len(), at + own.len());
+    }
+    moved
 }
 
 /// Adds the values of another table's column that the texts lack; their codes begin after those of `column`. Returns for each

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::number::{parse_date, parse_number};
+
 /// What every fallible function of incrowd returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -80,6 +82,18 @@ impl Error {
         }
     }
 
+    /// Adds the near miss among the columns of a table, never the list of them. `sure` says that the first line seems to name
+    /// columns; else it may be somebody's record, and what looks like a cell is never told.
+    #[must_use]
+    pub fn help_column<'a>(self, word: &str, columns: impl IntoIterator<Item = &'a str>, sure: bool) -> Self {
+        let columns: Vec<&str> = columns.into_iter().collect();
+        let names = sure && columns.iter().all(|column| looks_like_a_name(column));
+        if let Some(near) = near_miss(word, columns).filter(|_| names) {
+            return self.help(format!("did you mean `{near}`?"));
+        }
+        self.help("the first line of a table names its columns: does the file have a header?")
+    }
+
     /// Says which key of the job file the error is about, for example `columns.zip.hierarchy`.
     #[must_use]
     pub fn at(mut self, key: impl Into<String>) -> Self {
@@ -123,6 +137,14 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Whether a text may be the name of a column: no number, no date, one short line.
+pub fn looks_like_a_name(text: &str) -> bool {
+    text.len() <= 200
+        && !text.contains(['\n', '\r'])
+        && parse_number(text).is_none()
+        && parse_date(text).is_none()
+}
+
 /// The word of `known` that `word` was probably meant to be.
 pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
@@ -139,6 +161,20 @@ pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_told_only_if_they_are_no_cells() {
+        let help = |columns: &[&str], sure| {
+            Error::job("x").help_column("agee", columns.iter().copied(), sure).advice().unwrap().to_owned()
+        };
+        assert_eq!(help(&["age", "city"], true), "did you mean `age`?");
+        assert!(!help(&["size", "city"], true).contains("city"));
+        for (columns, sure) in
+            [(["age", "city"], false), (["age", "31"], true), (["age", "2021-03-05"], true)]
+        {
+            assert!(help(&columns, sure).contains("header"), "{columns:?}");
+        }
+    }
 
     #[test]
     fn suggests_the_near_miss_only() {

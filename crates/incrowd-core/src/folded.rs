@@ -22,6 +22,28 @@ impl std::fmt::Debug for FoldedColumn {
     }
 }
 
+/// Whose records the rows of a folded table stand for.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct FoldedPersons {
+    /// The person of each record, row by row, ascending within a row; empty unless some person has several records.
+    pub codes: Vec<u32>,
+    /// Whether some person has several records.
+    pub repeated: bool,
+    /// How many different persons were read, those included of whom no record is left.
+    pub read: u64,
+    /// How many different persons have the records of the rows.
+    pub different: u64,
+    /// How many records name no person. Each of them counts as a person of its own.
+    pub unnamed: u64,
+}
+
+// Which records belong together must not reach logs.
+impl std::fmt::Debug for FoldedPersons {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoldedPersons").field("different", &self.different).finish_non_exhaustive()
+    }
+}
+
 /// Distinct rows with multiplicities: what an engine makes of a table, be it microdata or a release.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded {
@@ -37,6 +59,10 @@ pub struct Folded {
     pub dropped_missing: u64,
     /// How many records have a missing value, by column.
     pub missing: Vec<u64>,
+    /// Whose records they are, if that was asked.
+    pub persons: Option<FoldedPersons>,
+    /// Columns that were glanced at in which some values, not most, occur in several records.
+    pub repeating: Vec<String>,
 }
 
 impl Folded {

@@ -1,5 +1,6 @@
 //! What a model is told about a group.
 
+use crate::dataset::Dataset;
 use crate::region::Region;
 
 /// How often each value of a sensitive column occurs: the values that do, by code, ascending. Only what occurs takes room,
@@ -10,6 +11,11 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// Nothing occurs.
+    pub const fn new() -> Histogram {
+        Histogram { entries: Vec::new() }
+    }
+
     /// Counts codes with their records; `values` is the number of codes there are.
     pub fn count(values: usize, codes: impl ExactSizeIterator<Item = (u32, u64)>) -> Histogram {
         if values <= 4 * codes.len() {
@@ -79,7 +85,7 @@ impl Histogram {
     }
 }
 
-/// A group as models see it. Summaries merge: records and histograms of a union are those of its parts together. Population
+/// A group as models see it. Summaries merge: records, histograms and persons of a union are those of its parts together. Population
 /// and region do not, since a union may be published with cells that cover more than those of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSummary {
@@ -92,6 +98,9 @@ pub struct GroupSummary {
     pub population: u64,
     /// What the group's published cells cover; not there if no model asked for it.
     pub region: Option<Region>,
+    /// How many records of which holdings the group has ([`Persons`](crate::Persons)); only of a table in which a person may
+    /// have several records.
+    pub persons: Option<Histogram>,
 }
 
 impl GroupSummary {
@@ -108,12 +117,27 @@ impl GroupSummary {
         }
     }
 
+    /// Counts the records of a row.
+    pub fn add_row(&mut self, data: &Dataset, row: usize) {
+        let records = data.weight(row);
+        self.add(records, data.sensitive_codes(row));
+        if let Some(persons) = data.persons().filter(|_| records > 0) {
+            let own = persons.of_row(row);
+            let mut fresh = Histogram::default();
+            fresh.assign(own.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)));
+            self.persons.get_or_insert_default().merge(&fresh);
+        }
+    }
+
     /// Adds the records of another group. What the union is published with is for others to say.
     pub fn merge(&mut self, other: &GroupSummary) {
         self.region = None;
         self.records += other.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&other.sensitive) {
             mine.merge(theirs);
+        }
+        if let Some(theirs) = &other.persons {
+            self.persons.get_or_insert_default().merge(theirs);
         }
     }
 
@@ -122,6 +146,9 @@ impl GroupSummary {
         self.region = None;
         self.records -= part.records;
         for (mine, theirs) in self.sensitive.iter_mut().zip(&part.sensitive) {
+            mine.remove(theirs);
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.persons, &part.persons) {
             mine.remove(theirs);
         }
     }

@@ -50,12 +50,23 @@ pub fn looks_like_date(text: &str) -> bool {
     b.len() == 10 && b[4] == b'-' && b[7] == b'-' && parse_date(text).is_some()
 }
 
+/// `(hi - lo + step) / (max - min + step)`, also where a difference is greater than any number: −1.7e308 and 1.7e308 are both
+/// numbers, what lies between them is none.
+pub fn ratio((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> f64 {
+    let whole = max - min + step;
+    if whole.is_finite() {
+        (hi - lo + step) / whole
+    } else {
+        (hi / 2.0 - lo / 2.0 + step / 2.0) / (max / 2.0 - min / 2.0 + step / 2.0)
+    }
+}
+
 /// Reads a calendar date such as `2021-03-05` as days since 1970-01-01; a time of day after it is ignored.
 pub fn parse_date(text: &str) -> Option<i32> {
     DateFormat::ISO.read(text).or_else(|| DateFormat::COMPACT.read(text)).map(Date::days)
 }
 
-/// The calendar date of a number of days since 1970-01-01.
+/// The calendar date of a number of days since 1970-01-01; days beyond the calendar are its last or first.
 pub fn date_of(days: i32) -> Date {
     Date::of_days(days)
 }
@@ -76,10 +87,20 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_survives_a_range_that_is_no_number() {
+        let (least, most) = (-1.7e308, 1.7e308);
+        assert_eq!(ratio((least, most), (least, most), 0.0), 1.0);
+        assert_eq!(ratio((0.0, most), (least, most), 0.0), 0.5);
+        assert_eq!(ratio((2.0, 3.0), (0.0, 10.0), 1.0), 2.0 / 11.0);
+    }
+
+    #[test]
     fn dates_count_days() {
         assert_eq!(parse_date("1970-01-02"), Some(1));
         assert_eq!(parse_date("1969-12-31"), Some(-1));
         assert_eq!(parse_date("2021-02-30"), None);
+        assert_eq!(date_of(i32::MAX).to_string(), "9999-12-31");
+        assert_eq!(date_of(i32::MIN).to_string(), "0000-01-01");
         assert_eq!(date_of(parse_date("2024-02-29").unwrap()).to_string(), "2024-02-29");
         assert!(looks_like_date("2021-03-05") && !looks_like_date("20210305"));
     }

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn texts_that_read_the_same_are_one_and_a_null_is_none() {
-        let renderer = Renderer::Text { columns: 2, delimiter: b',' };
+        let renderer = Renderer::Text { columns: 2, delimiter: b',', harmless: false };
         let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter(), &renderer);
         texts.null = Some(1);
         let read: Vec<u32> = (0..5).map(|i| texts.as_read(i)).collect();

@@ -92,7 +92,7 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
     let again = || -> Result<Sink> {
         let mut file = target.writer()?;
         let failed = |e| crate::pending::write_failed(to, &e);
-        file.set_len(0).and_then(|()| std::io::Seek::rewind(&mut file)).map_err(failed)?;
+        file.restart().map_err(failed)?;
         Sink::create(Box::new(file), to.to_owned(), format, &renderer, &columns)
     };
     let restarted = Mutex::new(Ok(()));

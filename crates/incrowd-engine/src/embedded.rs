@@ -1,12 +1,15 @@
 //! The engine for one machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
-use crate::fold::{RowIndex, fold};
+use crate::Note;
+use crate::fold::{RowIndex, fold, fold_with};
+use crate::formula::read_formulas;
+use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
@@ -18,12 +21,14 @@ pub struct Embedded {
     source: Source,
     store: Box<dyn Store>,
     last: Option<(FoldSpec, Option<RowIndex>)>,
+    /// Whose records the staged tables have, where a person may have several: in the order of the records.
+    persons: Vec<Option<PrivateStream>>,
 }
 
 impl Embedded {
     /// Takes a table from one place and puts releases in another.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
-        Embedded { source, store: Box::new(store), last: None }
+        Embedded { source, store: Box::new(store), last: None, persons: Vec::new() }
     }
 
     /// A table in files, and releases in files.
@@ -75,7 +80,7 @@ impl Embedded {
         for (name, content) in &output.columns {
             columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
         }
-        let renderer = Renderer::new(&staging.target, staging.format, &columns);
+        let renderer = Renderer::new(&staging.target, staging.format, &columns).harmless(staging.csv_safe);
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
@@ -113,6 +118,7 @@ impl Engine for Embedded {
         progress.step("writing", Some(data.records()));
         let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
         let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
+        let mut persons = data.persons().map(|_| PrivateStream::new(self.store.spill()));
         let receipt = if carries {
             let Some((spec, Some(index))) = &self.last else {
                 return Err(Error::bug("columns are carried but were not planned for"));
@@ -126,12 +132,16 @@ impl Engine for Embedded {
                 &renderer,
                 sink,
                 self.store.spill(),
+                persons.as_mut(),
                 progress,
             )?;
             Receipt { published, suppressed }
         } else {
             let suppressed = suppressed_rows.map(|row| data.weight(row)).sum();
-            Receipt { published: emit::emit(plan, output, &renderer, sink, progress)?, suppressed }
+            Receipt {
+                published: emit::emit(plan, output, &renderer, sink, persons.as_mut(), progress)?,
+                suppressed,
+            }
         };
         if receipt.published + receipt.suppressed != data.records() {
             if carries {
@@ -144,18 +154,38 @@ impl Engine for Embedded {
                 data.records()
             )));
         }
+        self.persons.resize_with(self.persons.len().max(table + 1), || None);
+        self.persons[table] = persons;
         Ok(receipt)
     }
 
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.store.open(table)?.read_release(columns, progress)
+        let source = self.store.open(table)?;
+        let mut read = match self.persons.get(table).and_then(Option::as_ref) {
+            None => source.read_release(columns, progress)?,
+            Some(persons) => source.read_release_of(columns, Some(&persons.read()?), progress)?,
+        };
+        if self.store.is_csv_safe(table) {
+            read_formulas(&mut read.folded);
+        }
+        Ok(read)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {
+        self.persons.clear();
         self.store.publish(manifest)
     }
 
+    fn journal(&self) -> Option<&Path> {
+        self.store.journal()
+    }
+
+    fn note(&mut self, note: Note) -> Result<()> {
+        self.store.note(note)
+    }
+
     fn discard(&mut self) {
+        self.persons.clear();
         self.store.discard();
     }
 
@@ -168,9 +198,19 @@ impl Source {
     /// Reads a whole published table: its texts folded over the columns asked for, and the digest of its bytes if the source
     /// computes one.
     pub fn read_release(&self, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.read_release_of(columns, None, progress)
+    }
+
+    /// The same with the persons of its records, one after another.
+    pub(crate) fn read_release_of(
+        &self,
+        columns: &[String],
+        persons: Option<&[u32]>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let result = fold(self, &spec, progress)?;
+        let result = fold_with(self, &spec, persons, progress)?;
         let digest = result.digest.unwrap_or_default();
         Ok(ReadBack { folded: result.folded, digest, columns: self.columns().to_vec() })
     }
@@ -197,5 +237,67 @@ impl Source {
         let scan = self.scan(&wanted, || Finder(text.as_bytes(), None), &Silent, || {})?;
         let first = scan.workers.iter().filter_map(|finder| finder.1).min();
         Ok(first.map(|(at, record)| scan.place(at, record)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Order;
+    use incrowd_core::model::Promise;
+    use incrowd_core::{Code, ColumnSpec, Partition, RowId, Span, Value};
+
+    /// Two groups: two records of a and one of b, two of c and one of a. `swap` exchanges an entry of the private stream in the
+    /// first with one in the second, each given by how many records the person has.
+    fn smallest_group(swap: Option<(usize, usize)>) -> u64 {
+        let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join("in.csv");
+        std::fs::write(&input, "who,age\na,1\na,1\nb,1\nc,2\nc,2\na,2\n").unwrap();
+        let mut engine = Embedded::open(&[input], &Options::default()).unwrap();
+        let tables = vec![dir.path().join("out.csv")];
+        engine.begin(&Places { tables, manifest: dir.path().join("out.json"), ..Places::default() }).unwrap();
+        let (columns, person) = (vec!["age".to_owned()], Some("who".to_owned()));
+        let spec = FoldSpec { columns: columns.clone(), person, ..FoldSpec::default() };
+        let folded = engine.fold(&spec, &Silent).unwrap();
+        let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
+        let mut partition = Partition::new(1, 2);
+        for row in 0..2 {
+            let code = Code(data.quasi_codes(row as usize)[0]);
+            partition.add(&[Span { lo: code, hi: code }], [RowId(row)]).unwrap();
+        }
+        let columns_out = vec![("age".to_owned(), Content::Quasi(0))];
+        let output = Output { columns: columns_out, order: Order::Sorted, missing: String::new() };
+        engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
+        if let Some((one, other)) = swap {
+            // Records are sorted by age; how often a code occurs says who it is: a has three records, c two, b one.
+            let stream = engine.persons[0].as_mut().unwrap();
+            let kept = stream.read().unwrap();
+            let often = |at: usize| kept.iter().filter(|code| **code == kept[at]).count();
+            let place =
+                |group: usize, times: usize| (3 * group..3 * group + 3).find(|&at| often(at) == times);
+            let mut swapped = kept.clone();
+            swapped.swap(place(0, one).unwrap(), place(1, other).unwrap());
+            *stream = PrivateStream::new(dir.path());
+            stream.add(&swapped).unwrap();
+        }
+        let back = engine.read_back(0, &columns, &Silent).unwrap();
+        let release = Dataset::of_release(back.folded, 1, &[]).unwrap();
+        let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
+        let model = promise.model.bind(&release).unwrap();
+        let group = |row: usize| model.admits(&release.summary(std::iter::once(row)));
+        let smallest = (0..release.rows()).map(|row| group(row).have as u64).min().unwrap();
+        assert_eq!((0..release.rows()).all(|row| group(row).holds), smallest >= 2);
+        smallest
+    }
+
+    #[test]
+    fn the_check_reads_persons_from_the_private_stream() {
+        assert_eq!(smallest_group(None), 2);
+        // A record of a in either group: nothing changes.
+        assert_eq!(smallest_group(Some((3, 3))), 2);
+        // b against c: a and c, c and b and a.
+        assert_eq!(smallest_group(Some((1, 2))), 2);
+        // b against a: the first group has nobody but a.
+        assert_eq!(smallest_group(Some((1, 3))), 1);
     }
 }

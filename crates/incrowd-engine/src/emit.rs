@@ -6,35 +6,40 @@ use std::sync::{Arc, mpsc};
 use incrowd_core::{GroupId, Plan, Progress, Result};
 use rayon::prelude::*;
 
-use crate::cells::{Cells, Texts, published, ranks};
+use crate::cells::{Cells, NO_TEXT, Texts, published, ranks};
 use crate::lines::Lines;
 use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
+use crate::private_stream::PrivateStream;
 use crate::sink::{Block, Renderer, Rows, Sink};
-use crate::{Order, Output};
+use crate::{Content, Order, Output};
 
 /// Blocks that are rendered at once.
 const WINDOW: usize = 32;
 
+/// Records as numbers: of each its group, then the codes of its sensitive values. The group's cells are all that must be
+/// looked for elsewhere.
 struct Bucket<'a> {
     cells: &'a Cells<'a>,
-    rows: Vec<u32>,
+    looks: Vec<u32>,
+    width: usize,
 }
 
 impl Rows for Bucket<'_> {
     type Row = (u32, GroupId);
 
     fn len(&self) -> usize {
-        self.rows.len()
+        self.looks.len() / self.width
     }
 
     #[inline]
     fn row(&self, index: usize) -> Self::Row {
-        self.cells.row(self.rows[index])
+        let at = index * self.width;
+        (at as u32 + 1, GroupId(self.looks[at]))
     }
 
     #[inline]
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
-        self.cells.cell(row, column)
+        self.cells.columns[column].1.get(self.code(row, column))
     }
 
     fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
@@ -42,8 +47,12 @@ impl Rows for Bucket<'_> {
     }
 
     #[inline]
-    fn code(&self, row: Self::Row, column: usize) -> u32 {
-        self.cells.code(row, column)
+    fn code(&self, (at, group): Self::Row, column: usize) -> u32 {
+        match self.cells.columns[column].0 {
+            Content::Quasi(q) => self.cells.plan.cells(group)[q],
+            Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
+            Content::Carried => NO_TEXT,
+        }
     }
 }
 
@@ -53,6 +62,7 @@ pub(crate) fn emit(
     output: &Output,
     renderer: &Renderer,
     sink: Sink,
+    persons: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
     let cells = Cells::new(plan, output, renderer);
@@ -61,26 +71,43 @@ pub(crate) fn emit(
             let lines = Lines::new(&cells, *delimiter);
             let render = |looks: Vec<u32>| Ok(Block::Text(lines.render(&looks)));
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
-            write_all(plan, output.order, lines.width(), &look, &render, sink, progress)
+            write_all(plan, output.order, lines.width(), &look, &render, sink, persons, progress)
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
-            let render = |rows: Vec<u32>| renderer.render(&Bucket { cells: &cells, rows });
-            let look = |row: usize, out: &mut Vec<u32>| out.push(row as u32);
-            write_all(plan, output.order, 1, &look, &render, sink, progress)
+            let width = 1 + plan.dataset().sensitive().len();
+            let render = |looks: Vec<u32>| renderer.render(&Bucket { cells: &cells, looks, width });
+            let look = |row: usize, out: &mut Vec<u32>| {
+                out.push(cells.row(row as u32).1.0);
+                out.extend_from_slice(plan.dataset().sensitive_codes(row));
+            };
+            write_all(plan, output.order, width, &look, &render, sink, persons, progress)
         }
     }
 }
 
-/// Brings the records in order, bucket by bucket, and renders the buckets on all threads.
+/// Brings the records in order, bucket by bucket, and renders the buckets on all threads. If somebody is to be told whose records
+/// they are, each record's person goes through the order with it, and is taken off before rendering.
+#[expect(clippy::too_many_arguments, reason = "all of it is the state of one table")]
 fn write_all(
     plan: &Plan<'_>,
     order: Order,
     width: usize,
-    look: Look<'_>,
+    look_of_row: &(dyn Fn(usize, &mut Vec<u32>) + Sync),
     render: &(dyn Fn(Vec<u32>) -> Result<Block> + Sync),
     sink: Sink,
+    mut told: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
+    let persons = plan.dataset().persons().filter(|_| told.is_some());
+    let own = |row: usize, nth: u64, out: &mut Vec<u32>| {
+        look_of_row(row, out);
+        if let Some(persons) = persons {
+            out.push(persons.person(persons.of_row(row)[nth as usize]));
+        }
+    };
+    let look: Look<'_> = &own;
+    let shown = width;
+    let width = width + usize::from(persons.is_some());
     let records = published(plan);
     let (mut shuffled, mut sorted) = (None, None);
     match order {
@@ -113,16 +140,32 @@ fn write_all(
                 if let Some(mut rng) = rng {
                     shuffle(&mut looks, width, &mut rng);
                 }
-                render(looks)
+                let own: Vec<u32> = if persons.is_some() { take_last(&mut looks, shown) } else { Vec::new() };
+                render(looks).map(|block| (block, own))
             });
-            for block in blocks.collect::<Vec<Result<Block>>>() {
-                send(block?)?;
+            for block in blocks.collect::<Vec<Result<(Block, Vec<u32>)>>>() {
+                let (block, own) = block?;
+                send(block)?;
+                if let Some(told) = &mut told {
+                    told.add(&own)?;
+                }
             }
             published += records;
             progress.advance(records);
         }
     })?;
     Ok(published)
+}
+
+/// Takes the last number off each look, of which `shown` others are left.
+fn take_last(looks: &mut Vec<u32>, shown: usize) -> Vec<u32> {
+    let records = looks.len() / (shown + 1);
+    let last = (0..records).map(|record| looks[record * (shown + 1) + shown]).collect();
+    for record in 0..records {
+        looks.copy_within(record * (shown + 1)..record * (shown + 1) + shown, record * shown);
+    }
+    looks.truncate(records * shown);
+    last
 }
 
 /// Runs `produce` while another thread writes what it sends.

@@ -7,10 +7,11 @@
 use std::sync::Mutex;
 
 use arrow_array::Array;
-use incrowd_core::{Folded, FoldedColumn, MISSING, Progress, Result};
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 
 use crate::FoldSpec;
 use crate::cells::NO_TEXT;
+use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
 use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
@@ -28,6 +29,8 @@ pub(crate) struct RowIndex {
     before: Vec<u32>,
     width: usize,
     missing: Vec<String>,
+    /// The persons, if they were asked for.
+    persons: Option<Interner>,
 }
 
 /// Bits that the tables themselves do not use.
@@ -51,10 +54,35 @@ struct FoldWorker<'a> {
     read: u64,
     dropped: u64,
     missing: Vec<u64>,
+    /// What is known of the rows of single records, if that is asked.
+    follow: Option<Follow<'a>>,
+    /// Columns that are glanced at: the first one's slot, and what was seen.
+    glances: (usize, Vec<Glance>),
+    spec: &'a FoldSpec,
+}
+
+/// Follows single records to their rows.
+struct Follow<'a> {
+    /// Where persons are known by number, if a column says whose records they are.
+    person: Option<(&'a Mutex<Interner>, Cache)>,
+    /// The person of each record of the batch.
+    persons: Vec<u32>,
+    /// The row of each record of the batch, as [`packed`].
+    rows: Vec<u32>,
+    /// All records: their rows with their persons, or with the place of their batch.
+    named: Vec<(u32, u32)>,
+    placed: Vec<(Place, Vec<u32>)>,
+    /// Records that name nobody, those left out included.
+    unnamed: u64,
+}
+
+/// A row of a shard as one number.
+fn packed(shard: usize, row: u32) -> u32 {
+    row.wrapping_mul(SHARDS as u32) | shard as u32
 }
 
 impl Worker for FoldWorker<'_> {
-    fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
+    fn visit<R: Records>(&mut self, place: Place, records: &R) -> Result<(), Trouble> {
         let width = self.caches.len();
         let read = records.len();
         self.codes.clear();
@@ -73,6 +101,12 @@ impl Worker for FoldWorker<'_> {
                 };
             }
         }
+        if let Some(follow) = &mut self.follow {
+            follow.name(width, records);
+        }
+        for (at, glance) in self.glances.1.iter_mut().enumerate() {
+            glance.look(self.glances.0 + at, records, &self.spec.missing);
+        }
         self.hashes.clear();
         let mut kept = 0;
         for record in 0..read {
@@ -89,12 +123,52 @@ impl Worker for FoldWorker<'_> {
             }
             self.hashes.push(hash_row(row));
             self.codes.copy_within(record * width..(record + 1) * width, kept * width);
+            if let Some(follow) = &mut self.follow
+                && follow.person.is_some()
+            {
+                follow.persons[kept] = follow.persons[record];
+            }
             kept += 1;
         }
         self.codes.truncate(kept * width);
         self.read += read as u64;
         self.hand_in();
+        if let Some(follow) = &mut self.follow {
+            follow.take(place, kept);
+        }
         Ok(())
+    }
+}
+
+impl Follow<'_> {
+    /// The person of each record of a batch; 0 where there is none.
+    fn name<R: Records>(&mut self, slot: usize, records: &R) {
+        let Some((shared, cache)) = &mut self.person else { return };
+        self.persons.clear();
+        for record in 0..records.len() {
+            let known = records.get(record, slot).map(|text| (cache.get(text), text));
+            let code = match known {
+                None => MISSING,
+                Some((Some(code), _)) => code,
+                Some((None, text)) => {
+                    let code =
+                        shared.lock().expect("no worker panics while it holds the persons").intern(text);
+                    cache.put(text, code);
+                    code
+                }
+            };
+            self.unnamed += u64::from(code == MISSING);
+            self.persons.push(code);
+        }
+    }
+
+    /// Keeps what is known of the records of a batch.
+    fn take(&mut self, place: Place, kept: usize) {
+        if self.person.is_some() {
+            self.named.extend(self.rows[..kept].iter().copied().zip(self.persons[..kept].iter().copied()));
+        } else {
+            self.placed.push((place, self.rows[..kept].to_vec()));
+        }
     }
 }
 
@@ -145,6 +219,9 @@ impl FoldWorker<'_> {
             *end = sum;
         }
         let starts = next;
+        if let Some(follow) = &mut self.follow {
+            follow.rows.resize(self.hashes.len(), 0);
+        }
         self.order.clear();
         self.order.resize(self.hashes.len(), 0);
         for (row, &hash) in self.hashes.iter().enumerate() {
@@ -158,7 +235,12 @@ impl FoldWorker<'_> {
                 continue;
             }
             let mut table = self.shards[shard].lock().expect("no worker panics while it holds a shard");
-            table.add(rows, &self.codes, &self.hashes);
+            match &mut self.follow {
+                None => table.add(rows, &self.codes, &self.hashes, |_, _| {}),
+                Some(follow) => table.add(rows, &self.codes, &self.hashes, |record, row| {
+                    follow.rows[record as usize] = packed(shard, row);
+                }),
+            }
         }
     }
 }
@@ -172,15 +254,34 @@ pub(crate) struct FoldResult {
 
 /// Folds a source.
 pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) -> Result<FoldResult> {
-    let wanted: Vec<usize> = spec.columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
+    fold_with(source, spec, None, progress)
+}
+
+/// Folds a source; `persons` are those of its records, one after another, if somebody knows them who did not read them there.
+pub(crate) fn fold_with(
+    source: &Source,
+    spec: &FoldSpec,
+    persons: Option<&[u32]>,
+    progress: &dyn Progress,
+) -> Result<FoldResult> {
+    let mut wanted: Vec<usize> =
+        spec.columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
     let width = wanted.len();
-    let dictionaries: Vec<Mutex<Interner>> = wanted.iter().map(|_| Mutex::new(Interner::new())).collect();
+    let named = Mutex::new(Interner::new());
+    if let Some(person) = &spec.person {
+        wanted.push(source.position(person)?);
+    }
+    let glanced = wanted.len();
+    for name in &spec.glance {
+        wanted.push(source.position(name)?);
+    }
+    let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
     let shards: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
     let worker = || FoldWorker {
         dictionaries: &dictionaries,
         shards: &shards,
         drop_missing: spec.drop_missing,
-        caches: wanted.iter().map(|_| Cache::new(&spec.missing)).collect(),
+        caches: (0..width).map(|_| Cache::new(&spec.missing)).collect(),
         codes: Vec::new(),
         hashes: Vec::new(),
         translated: Vec::new(),
@@ -188,11 +289,22 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
         read: 0,
         dropped: 0,
         missing: vec![0; width],
+        follow: (spec.person.is_some() || persons.is_some()).then(|| Follow {
+            person: spec.person.as_ref().map(|_| (&named, Cache::new(&spec.missing))),
+            persons: Vec::new(),
+            rows: Vec::new(),
+            named: Vec::new(),
+            placed: Vec::new(),
+            unnamed: 0,
+        }),
+        glances: (glanced, spec.glance.iter().map(|_| Glance::default()).collect()),
+        spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
     let scan = source.scan(&wanted, worker, progress, || {
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
         shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
+        *named.lock().expect("no worker is left") = Interner::new();
     })?;
     let mut folded = Folded { missing: vec![0; width], ..Folded::default() };
     for worker in &scan.workers {
@@ -201,7 +313,41 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
         folded.missing.iter_mut().zip(&worker.missing).for_each(|(sum, n)| *sum += n);
     }
     let digest = scan.digest.clone();
-    drop(scan);
+    let mut unnamed = 0;
+    let mut followed: Vec<(u32, u32)> = Vec::new();
+    let mut placed: Vec<(u64, Vec<u32>)> = Vec::new();
+    let number = |place: Place| scan.number(place, 0);
+    let firsts: Vec<Vec<u64>> = scan
+        .workers
+        .iter()
+        .map(|w| w.follow.iter().flat_map(|f| f.placed.iter().map(|(at, _)| number(*at))).collect())
+        .collect();
+    let mut glances: Vec<Vec<Glance>> = spec.glance.iter().map(|_| Vec::new()).collect();
+    for (worker, firsts) in scan.workers.into_iter().zip(firsts) {
+        glances.iter_mut().zip(worker.glances.1).for_each(|(all, own)| all.push(own));
+        let Some(follow) = worker.follow else { continue };
+        unnamed += follow.unnamed;
+        if followed.is_empty() {
+            followed = follow.named;
+        } else {
+            followed.extend(follow.named);
+        }
+        placed.extend(firsts.into_iter().zip(follow.placed.into_iter().map(|(_, rows)| rows)));
+    }
+    let repeating = spec
+        .glance
+        .iter()
+        .zip(glances)
+        .filter_map(|(name, parts)| Glance::repeats(parts).then(|| name.clone()));
+    folded.repeating = repeating.collect();
+    if let Some(persons) = persons {
+        if persons.len() as u64 != folded.read {
+            return Err(Error::bug("another number of records was read than of persons kept"));
+        }
+        for (first, rows) in placed {
+            followed.extend(rows.into_iter().zip(persons[first as usize..].iter().copied()));
+        }
+    }
     let unlock = "no worker is left";
     let dictionaries: Vec<Interner> =
         dictionaries.into_iter().map(|d| d.into_inner().expect(unlock)).collect();
@@ -213,6 +359,7 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
         .map(|(name, dictionary)| FoldedColumn { name: name.clone(), texts: dictionary.texts() })
         .collect();
     let rows: usize = shards.iter().map(|shard| shard.len()).sum();
+    let largest = shards.iter().map(RowTable::len).max().unwrap_or(0);
     folded.codes.reserve_exact(rows * width);
     folded.weights.reserve_exact(rows);
     let mut before = Vec::with_capacity(SHARDS);
@@ -224,12 +371,74 @@ pub(crate) fn fold(source: &Source, spec: &FoldSpec, progress: &dyn Progress) ->
             *shard = RowTable::new(width);
         }
     }
-    let index =
-        spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing: spec.missing.clone() });
+    let named = named.into_inner().expect(unlock);
+    if spec.person.is_some() || persons.is_some() {
+        if largest > 1 << (u32::BITS - SHARDS.trailing_zeros()) {
+            return Err(Error::resources("the table has too many distinct rows to count persons"));
+        }
+        let by_row = in_rows(&folded.weights, &before, followed);
+        folded.persons = Some(if persons.is_some() {
+            FoldedPersons::of_codes(by_row, &folded.weights)
+        } else {
+            name_persons(by_row, &folded.weights, named.len(), unnamed)
+        });
+    }
+    let persons = spec.person.as_ref().map(|_| named);
+    let missing = spec.missing.clone();
+    let index = spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing, persons });
     Ok(FoldResult { folded, index, digest })
 }
 
+/// What was followed of each record, in the order of the rows.
+fn in_rows(weights: &[u64], before: &[u32], followed: Vec<(u32, u32)>) -> Vec<u32> {
+    let mut next = Vec::with_capacity(weights.len());
+    let mut start = 0usize;
+    for &records in weights {
+        next.push(start);
+        start += records as usize;
+    }
+    let mut by_row = vec![0; followed.len()];
+    for (row, person) in followed {
+        let place = &mut next[(before[row as usize % SHARDS] + row / SHARDS as u32) as usize];
+        by_row[*place] = person;
+        *place += 1;
+    }
+    by_row
+}
+
+/// Persons by number, from 0 on: those with a name, of whom there are `named`, then the records that name nobody. Of the latter
+/// `unnamed` were read.
+fn name_persons(mut codes: Vec<u32>, weights: &[u64], named: u32, unnamed: u64) -> FoldedPersons {
+    let mut fresh = 0;
+    for code in &mut codes {
+        *code = if *code == MISSING {
+            fresh += 1;
+            named + fresh - 1
+        } else {
+            *code - 1
+        };
+    }
+    let read = u64::from(named) + unnamed;
+    FoldedPersons { read, unnamed: u64::from(fresh), ..FoldedPersons::of_codes(codes, weights) }
+}
+
 impl RowIndex {
+    /// The number of a record's person, from 0 on; records that name nobody are counted on from `unnamed`. `None` if the fold
+    /// has not met the person.
+    pub(crate) fn person(&self, text: Option<&[u8]>, unnamed: &std::sync::atomic::AtomicU32) -> Option<u32> {
+        let persons = self.persons.as_ref()?;
+        let known = text.and_then(|text| persons.get(text));
+        let nobody = text.is_none_or(|text| self.missing.iter().any(|m| m.as_bytes() == text));
+        match known {
+            Some(code) => Some(code - 1),
+            None if nobody => {
+                let fresh = unnamed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                Some(persons.len() + fresh)
+            }
+            None => None,
+        }
+    }
+
     /// How many columns a row has.
     pub(crate) fn width(&self) -> usize {
         self.width

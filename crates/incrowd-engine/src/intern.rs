@@ -55,6 +55,11 @@ impl Interner {
         code
     }
 
+    /// How many texts there are, the missing value not counted.
+    pub(crate) fn len(&self) -> u32 {
+        self.ends.len() as u32 - 1
+    }
+
     /// The texts by code, one after the other.
     pub(crate) fn into_texts(self) -> incrowd_core::PackedTexts {
         let mut texts = incrowd_core::PackedTexts::new();

@@ -12,11 +12,14 @@ mod copy;
 mod embedded;
 mod emit;
 mod fold;
+mod formula;
+mod glance;
 mod intern;
 mod join;
 mod lines;
 mod order;
 mod pending;
+mod private_stream;
 mod repeats;
 mod replay;
 mod rows;
@@ -29,10 +32,13 @@ mod withheld_draw;
 
 pub use copy::copy;
 pub use embedded::Embedded;
+pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
-pub use pending::{Pending, abandon_all, partial_path};
+pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use source::{Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest};
 pub use store::{FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
+
+use std::path::Path;
 
 use incrowd_core::{Folded, Plan, Progress, Result};
 
@@ -47,6 +53,11 @@ pub struct FoldSpec {
     pub drop_missing: bool,
     /// Whether a plan will be applied that carries further columns from the records, so that they are read again.
     pub replay: bool,
+    /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
+    /// is a person of its own.
+    pub person: Option<String>,
+    /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
+    pub glance: Vec<String>,
 }
 
 /// In which order records are published. Input order is never one: it would be a quasi-identifier.
@@ -136,11 +147,24 @@ pub trait Engine {
         progress: &dyn Progress,
     ) -> Result<Receipt>;
 
-    /// Reads a staged table back from its bytes.
+    /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
+    /// several, so does the answer: whoever staged it kept the persons in the order of the records, where nobody can see them.
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack>;
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
+
+    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. `None`
+    /// if a release appears by one act.
+    fn journal(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Adds a line to a file when the release is in place: if one happens, so does the other. Without a journal it is added at
+    /// once.
+    fn note(&mut self, note: Note) -> Result<()> {
+        note.add()
+    }
 
     /// Gives up what was staged. Nothing of it is left.
     fn discard(&mut self);

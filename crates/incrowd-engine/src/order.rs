@@ -17,8 +17,9 @@ pub(crate) fn generator() -> ChaCha20Rng {
     rand::make_rng()
 }
 
-/// What is published of a row, as numbers: always as many, so that a bucket is a flat list of them.
-pub(crate) type Look<'a> = &'a (dyn Fn(usize, &mut Vec<u32>) + Sync);
+/// What is published of a record, as numbers: always as many, so that a bucket is a flat list of them. Asked with the row and
+/// the number of the record among those of the row, each once.
+pub(crate) type Look<'a> = &'a (dyn Fn(usize, u64, &mut Vec<u32>) + Sync);
 
 /// Buckets of looks, each row's as often as it has records. The buckets themselves are not shuffled yet. Rows are walked in
 /// order, so that reading them costs nothing; only what is written jumps.
@@ -53,7 +54,7 @@ impl<'a> Shuffled<'a> {
                 self.left[row] -= 1;
                 // The bias of this mapping is below buckets / 2^32.
                 let bucket = (u64::from(self.rng.next_u32()) * buckets as u64) >> 32;
-                (self.look)(row, &mut filled[bucket as usize]);
+                (self.look)(row, self.left[row], &mut filled[bucket as usize]);
             }
         }
         self.walks -= 1;
@@ -109,7 +110,7 @@ impl Iterator for Sorted<'_> {
         let mut room = BUCKET;
         while let Some((row, records)) = self.pending.take().or_else(|| self.rows.next()) {
             let now = records.min(room);
-            (0..now).for_each(|_| (self.look)(row as usize, &mut bucket));
+            (records - now..records).for_each(|nth| (self.look)(row as usize, nth, &mut bucket));
             room -= now;
             if records > now {
                 self.pending = Some((row, records - now));
@@ -126,7 +127,7 @@ impl Iterator for Sorted<'_> {
 mod tests {
     use super::*;
 
-    fn itself(row: usize, out: &mut Vec<u32>) {
+    fn itself(row: usize, _: u64, out: &mut Vec<u32>) {
         out.push(row as u32);
     }
 
@@ -169,6 +170,25 @@ mod tests {
         let mut counts = vec![0; 4];
         shuffled.flatten().for_each(|row| counts[row as usize] += 1);
         assert_eq!(counts, records);
+    }
+
+    /// Whichever walk a record is published in, it is asked for once by its number.
+    #[test]
+    fn every_record_of_a_row_is_asked_for_once() {
+        let records = vec![3, 0, 5, 1, 700];
+        let look = |row: usize, nth: u64, out: &mut Vec<u32>| out.extend([row as u32, nth as u32]);
+        let expected: Vec<(u32, u32)> =
+            (0..5u32).flat_map(|row| (0..records[row as usize] as u32).map(move |nth| (row, nth))).collect();
+        let mut shuffled = Shuffled::new(records.clone(), &look, ChaCha20Rng::seed_from_u64(5));
+        shuffled.walks = 3;
+        let sorted: Vec<(u32, u64)> = (0..5).map(|row| (row, records[row as usize])).collect();
+        for looks in
+            [shuffled.flatten().collect::<Vec<u32>>(), Sorted::new(sorted, &look).flatten().collect()]
+        {
+            let mut pairs: Vec<(u32, u32)> = looks.chunks(2).map(|c| (c[0], c[1])).collect();
+            pairs.sort_unstable();
+            assert_eq!(pairs, expected);
+        }
     }
 
     #[test]

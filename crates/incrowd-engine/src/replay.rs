@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use incrowd_core::{Error, GroupId, MISSING, Plan, Progress, Result};
@@ -16,6 +17,7 @@ use crate::emit::while_writing;
 use crate::fold::RowIndex;
 use crate::order::generator;
 use crate::pending::write_failed;
+use crate::private_stream::PrivateStream;
 use crate::shares::Shares;
 use crate::sink::{Renderer, Rows, Sink};
 use crate::source::{Place, Records, Source, Trouble, Worker};
@@ -78,6 +80,8 @@ struct Replayer<'a> {
     renderer: &'a Renderer,
     drop_missing: bool,
     carried: usize,
+    /// Counts the records that name nobody, if it is kept whose records they are.
+    unnamed: Option<&'a AtomicU32>,
     buckets: &'a [Mutex<Bucket>],
     directory: &'a Path,
     routing: Routing<'a>,
@@ -130,6 +134,11 @@ impl Replayer<'_> {
         };
         let out = &mut self.stage[bucket];
         out.extend_from_slice(&row.to_le_bytes());
+        if let Some(unnamed) = self.unnamed {
+            let text = records.get(record, self.index.width() + self.carried);
+            let person = self.index.person(text, unnamed).ok_or(CHANGED)?;
+            out.extend_from_slice(&person.to_le_bytes());
+        }
         for slot in 0..self.carried {
             let Some(text) = records.get(record, self.index.width() + slot) else {
                 out.extend_from_slice(&NULL.to_le_bytes());
@@ -158,8 +167,49 @@ struct Loaded<'a> {
     bytes: &'a [u8],
     /// Where each record starts.
     starts: &'a [usize],
+    header: usize,
     /// For each published column its position among the carried ones.
     carried: &'a [Option<usize>],
+    /// How many columns are carried.
+    count: usize,
+    /// Where every carried cell starts, record by record, if there are too many to look for them from the record's start on.
+    places: Vec<usize>,
+}
+
+/// So many carried cells are passed by without a list of their places.
+const FEW: usize = 16;
+
+impl<'a> Loaded<'a> {
+    fn new(
+        cells: &'a Cells<'a>,
+        bytes: &'a [u8],
+        starts: &'a [usize],
+        header: usize,
+        carried: &'a [Option<usize>],
+        count: usize,
+    ) -> Loaded<'a> {
+        let mut places = Vec::new();
+        if count > FEW {
+            places.reserve(starts.len() * count);
+            for start in starts {
+                let mut at = start + header;
+                for _ in 0..count {
+                    places.push(at);
+                    at += 4 + length(bytes, at).unwrap_or(0);
+                }
+            }
+        }
+        Loaded { cells, bytes, starts, header, carried, count, places }
+    }
+
+    /// Where a carried cell of a record starts.
+    fn place(&self, index: usize, position: usize) -> usize {
+        if self.count > FEW {
+            return self.places[index * self.count + position];
+        }
+        let start = self.starts[index] + self.header;
+        (0..position).fold(start, |at, _| at + 4 + length(self.bytes, at).unwrap_or(0))
+    }
 }
 
 impl Rows for Loaded<'_> {
@@ -172,14 +222,12 @@ impl Rows for Loaded<'_> {
     fn row(&self, index: usize) -> Self::Row {
         let start = self.starts[index];
         let (row, group) = self.cells.row(number(self.bytes, start));
-        (row, group, start + 4)
+        (row, group, index)
     }
 
-    fn cell(&self, (row, group, mut at): Self::Row, column: usize) -> Option<&[u8]> {
+    fn cell(&self, (row, group, index): Self::Row, column: usize) -> Option<&[u8]> {
         let Some(position) = self.carried[column] else { return self.cells.cell((row, group), column) };
-        for _ in 0..position {
-            at += 4 + length(self.bytes, at).unwrap_or(0);
-        }
+        let at = self.place(index, position);
         length(self.bytes, at).map(|n| &self.bytes[at + 4..at + 4 + n])
     }
 
@@ -211,6 +259,7 @@ pub(crate) fn replay(
     renderer: &Renderer,
     sink: Sink,
     directory: &Path,
+    mut persons: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<(u64, u64)> {
     let mut wanted: Vec<usize> =
@@ -224,6 +273,12 @@ pub(crate) fn replay(
             count += 1;
         }
     }
+    // Before what is carried a record has its row, and its person if it is kept whose it is.
+    let header = if persons.is_some() { 8 } else { 4 };
+    if let Some(person) = spec.person.as_ref().filter(|_| persons.is_some()) {
+        wanted.push(source.position(person)?);
+    }
+    let unnamed = AtomicU32::new(0);
     let bucket_count = source.bytes().div_ceil(BUCKET_BYTES).clamp(1, MOST_BUCKETS) as usize;
     let buckets: Vec<Mutex<Bucket>> = (0..bucket_count).map(|_| Mutex::default()).collect();
     let ranks = (output.order == Order::Sorted).then(|| ranks(plan));
@@ -236,6 +291,7 @@ pub(crate) fn replay(
         renderer,
         drop_missing: spec.drop_missing,
         carried: count,
+        unnamed: (header > 4).then_some(&unnamed),
         buckets: &buckets,
         directory,
         routing: match &bucket_of {
@@ -276,14 +332,18 @@ pub(crate) fn replay(
         for bucket in buckets {
             let bucket = bucket.into_inner().expect("no worker is left");
             let bytes = bucket.into_bytes().map_err(|e| write_failed(directory, &e))?;
-            let mut starts = starts(&bytes, count);
+            let mut starts = starts(&bytes, header, count);
             match &ranks {
                 None => starts.shuffle(&mut rng),
-                Some(ranks) => sort(&mut starts, &bytes, ranks, count),
+                Some(ranks) => sort(&mut starts, &bytes, ranks, header, count),
             }
             for block in starts.chunks(BLOCK) {
-                let rows = Loaded { cells: &cells, bytes: &bytes, starts: block, carried: &carried };
+                let rows = Loaded::new(&cells, &bytes, block, header, &carried, count);
                 send(renderer.render(&rows)?)?;
+                if let Some(persons) = &mut persons {
+                    let own: Vec<u32> = block.iter().map(|&start| number(&bytes, start + 4)).collect();
+                    persons.add(&own)?;
+                }
             }
         }
         Ok(())
@@ -291,24 +351,24 @@ pub(crate) fn replay(
     Ok((written, suppressed))
 }
 
-fn starts(bytes: &[u8], carried: usize) -> Vec<usize> {
+fn starts(bytes: &[u8], header: usize, carried: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         starts.push(at);
-        at = end(bytes, at, carried);
+        at = end(bytes, at, header, carried);
     }
     starts
 }
 
-fn end(bytes: &[u8], start: usize, carried: usize) -> usize {
-    (0..carried).fold(start + 4, |at, _| at + 4 + length(bytes, at).unwrap_or(0))
+fn end(bytes: &[u8], start: usize, header: usize, carried: usize) -> usize {
+    (0..carried).fold(start + header, |at, _| at + 4 + length(bytes, at).unwrap_or(0))
 }
 
-/// By rank of the row, then by what is carried, so that nothing of the input order is left.
-fn sort(starts: &mut [usize], bytes: &[u8], ranks: &[u32], carried: usize) {
+/// By rank of the row, then by what is carried, so that nothing of the input order is left, nor of whose records they are.
+fn sort(starts: &mut [usize], bytes: &[u8], ranks: &[u32], header: usize, carried: usize) {
     let key = |&start: &usize| {
-        (ranks[number(bytes, start) as usize], &bytes[start + 4..end(bytes, start, carried)])
+        (ranks[number(bytes, start) as usize], &bytes[start + header..end(bytes, start, header, carried)])
     };
     starts.sort_by(|a, b| key(a).cmp(&key(b)));
 }

@@ -63,8 +63,15 @@ impl RowTable {
         &self.keys[row * self.width..][..self.width]
     }
 
-    /// Counts one record more of each of these rows; `codes` holds rows of the table's width, `hashes` their hashes.
-    pub(crate) fn add(&mut self, rows: &[u32], codes: &[u32], hashes: &[u64]) {
+    /// Counts one record more of each of these rows; `codes` holds rows of the table's width, `hashes` their hashes. `found` is
+    /// told the number in the table of each of them.
+    pub(crate) fn add(
+        &mut self,
+        rows: &[u32],
+        codes: &[u32],
+        hashes: &[u64],
+        mut found: impl FnMut(u32, u32),
+    ) {
         for batch in rows.chunks(BATCH) {
             self.make_room(batch.len());
             let mut first = [0u64; BATCH];
@@ -81,13 +88,15 @@ impl RowTable {
             }
             std::hint::black_box(touched);
             for &row in batch {
-                self.add_one(&codes[row as usize * self.width..][..self.width], hashes[row as usize]);
+                let number =
+                    self.add_one(&codes[row as usize * self.width..][..self.width], hashes[row as usize]);
+                found(row, number);
             }
         }
     }
 
     #[inline]
-    fn add_one(&mut self, codes: &[u32], hash: u64) {
+    fn add_one(&mut self, codes: &[u32], hash: u64) -> u32 {
         let mut at = self.home(hash);
         loop {
             let slot = self.slots[at];
@@ -95,12 +104,12 @@ impl RowTable {
                 self.slots[at] = (hash & UPPER) | (self.counts.len() as u64 + 1);
                 self.keys.extend_from_slice(codes);
                 self.counts.push(1);
-                return;
+                return self.counts.len() as u32 - 1;
             }
             let found = (slot as u32).wrapping_sub(1) as usize;
             if (slot ^ hash) & UPPER == 0 && same(self.key(found), codes) {
                 self.counts[found] += 1;
-                return;
+                return found as u32;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
@@ -153,7 +162,7 @@ mod tests {
         let codes: Vec<u32> = rows.iter().flatten().copied().collect();
         let hashes: Vec<u64> = rows.iter().map(|row| hash(row)).collect();
         let mut table = RowTable::new(width);
-        table.add(&(0..rows.len() as u32).collect::<Vec<_>>(), &codes, &hashes);
+        table.add(&(0..rows.len() as u32).collect::<Vec<_>>(), &codes, &hashes, |_, _| {});
         let mut expected: BTreeMap<&[u32], u64> = BTreeMap::new();
         rows.iter().for_each(|row| *expected.entry(row).or_insert(0) += 1);
         assert_eq!(table.len(), expected.len());

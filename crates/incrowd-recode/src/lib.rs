@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Progress, Result, Value};
+use incrowd_core::{Dataset, Domain, Error, Param, Params, Partition, Persons, Progress, Result, Value};
 
 /// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
 pub const ALGORITHMS: &[&Card] = &[
@@ -148,6 +148,26 @@ impl Recoding {
     }
 }
 
+/// How many records every group has at least, whatever else the models ask: as many persons have as many records.
+pub(crate) fn fewest_records(models: &[Box<dyn BoundModel>]) -> u64 {
+    let least = models.iter().filter_map(|model| model.least_records().or(model.least_persons()));
+    least.max().unwrap_or(1).max(1)
+}
+
+/// How many different persons every group has at least, with those behind the records, if a model asks for that.
+pub(crate) fn fewest_persons<'a>(
+    data: &'a Dataset,
+    models: &[Box<dyn BoundModel>],
+) -> Option<(&'a Persons, u64)> {
+    let least = models.iter().filter_map(|model| model.least_persons()).max()?;
+    data.persons().map(|persons| (&**persons, least))
+}
+
+/// Whether a model asks for more than a number of records or of persons.
+pub(crate) fn asks_more(model: &dyn BoundModel) -> bool {
+    model.least_records().is_none() && model.least_persons().is_none()
+}
+
 /// An algorithm as a job names it.
 #[derive(Debug)]
 pub struct Method {
@@ -171,6 +191,25 @@ impl Method {
         let params = Params::new(card.name, card.params, given)?;
         let algorithm = (card.make)(&params)?;
         Ok(Method { card, params, algorithm })
+    }
+
+    /// Refuses models the algorithm would not be sound for on this table: where a person has records in several groups, less
+    /// survives merging.
+    pub fn accepts_table(&self, promises: &[Promise], data: &Dataset) -> Result<()> {
+        let broken =
+            |promise: &&Promise| promise.model.card().survives.merging && !promise.survives_merging(data);
+        match promises.iter().find(broken) {
+            Some(promise) if self.algorithm.needs_merging() => {
+                let (method, model) = (self.card.name, promise.name());
+                Err(Error::job(format!(
+                    "`{method}` with these options cannot be used with `{model}` here: some persons have records that differ \
+                     in their quasi-identifiers, so two groups that satisfy it may break it together"
+                ))
+                .help("`mondrian` with cut = \"strict\" never publishes two groups with the same cells")
+                .at("algorithm"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses models the algorithm would not be sound for.

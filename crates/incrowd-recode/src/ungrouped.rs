@@ -91,10 +91,7 @@ fn star(
     suppressible: u64,
 ) -> Result<Partition> {
     let (groups, _) = summaries(data, &partition, false);
-    let mut starred = GroupSummary::empty(data.sensitive().len());
-    for row in (0..data.rows()).filter(|&row| partition.group(row).is_none()) {
-        starred.add(data.weight(row), data.sensitive_codes(row));
-    }
+    let mut starred = data.summary((0..data.rows()).filter(|&row| partition.group(row).is_none()));
     starred.population = data.population().map_or(0, |p| (0..p.rows() as u32).map(|row| p.weight(row)).sum());
     let (alike, mut order): (Vec<usize>, Vec<usize>) =
         (0..groups.len()).partition(|&group| says_nothing(data, &partition, group));
@@ -134,16 +131,13 @@ fn says_nothing(data: &Dataset, partition: &Partition, group: usize) -> bool {
 /// The groups as models see them, and the people whom none covers.
 fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<GroupSummary>, GroupSummary) {
     let empty = GroupSummary::empty(data.sensitive().len());
-    let mut groups = vec![empty.clone(); partition.groups()];
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); if peopled { groups.len() } else { 0 }];
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); partition.groups()];
     for row in 0..data.rows() {
         if let Some(group) = partition.group(row) {
-            groups[group.index()].add(data.weight(row), data.sensitive_codes(row));
-            if peopled {
-                rows[group.index()].push(row);
-            }
+            rows[group.index()].push(row);
         }
     }
+    let mut groups: Vec<GroupSummary> = rows.iter().map(|rows| data.summary(rows.iter().copied())).collect();
     let mut outside = empty;
     if let Some(population) = data.population().filter(|_| peopled) {
         let everybody = 0..population.rows() as u32;

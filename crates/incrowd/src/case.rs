@@ -1,10 +1,8 @@
 //! A release to be judged, with what its manifest says filled in.
 
-use std::path::Path;
-
 use incrowd_core::model::Promise;
-use incrowd_core::{Error, HierarchySpec, Progress, Result, Silent};
-use incrowd_engine::{digest, partial_path};
+use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
+use incrowd_engine::recover_beside;
 
 use crate::checked::{need_sensitive, promises};
 use crate::job::RoleName;
@@ -96,6 +94,24 @@ impl Case {
         }
         Ok(())
     }
+
+    /// A promise along a hierarchy of a sensitive column cannot be judged without it. What the model says then (that the values
+    /// are no numbers, say) is about the table it sees, not about what is missing.
+    pub(crate) fn without_hierarchy(&self, error: Error) -> Error {
+        let Some(manifest) = &self.manifest else { return error };
+        let absent = self.reading.sensitive.iter().find_map(|(name, spec)| {
+            let made_with = manifest.job.columns.get(name)?.hierarchy.as_ref()?;
+            let about = error.fault() == Fault::Job && error.message().contains(&format!("column `{name}`"));
+            (about && spec.hierarchy.is_none()).then_some((name, made_with))
+        });
+        match absent {
+            None => error,
+            Some((name, hierarchy)) => Error::job(format!(
+                "a promise about column `{name}` is kept along a hierarchy ({hierarchy}), without which it cannot be judged"
+            ))
+            .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job file it was made with"),
+        }
+    }
 }
 
 /// The manifest of a release: the one stated, or the one beside it if it is about this very table.
@@ -105,8 +121,8 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
         _ => None,
     };
     let Some(file) = judging.manifest.clone().or_else(|| path.map(default_path)) else { return Ok(None) };
-    if let Some(manifest) = path.and_then(|path| interrupted(path, &file)) {
-        return Ok(Some(manifest));
+    for part in path.into_iter().chain([file.as_path()]) {
+        recover_beside(part)?;
     }
     let bytes = match std::fs::read(&file) {
         Ok(bytes) => bytes,
@@ -124,12 +140,6 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
     let about_another =
         path.is_some_and(|path| !manifest.release.is_empty() && manifest.release != file_name(path));
     Ok((judging.manifest.is_some() || !about_another).then_some(manifest))
-}
-
-/// The manifest of a run that was killed between its renames: complete, and of this very table, but not yet in place.
-fn interrupted(path: &Path, manifest: &Path) -> Option<Manifest> {
-    let manifest = Manifest::parse(&std::fs::read(partial_path(manifest)).ok()?).ok()?;
-    digest(path).is_ok_and(|digest| digest == manifest.digest).then_some(manifest)
 }
 
 /// The same with the roles the manifest names, if none are stated and there is a manifest: what else is said of columns can

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
-use incrowd_core::{Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec};
+use incrowd_core::{
+    Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec, looks_like_a_name,
+};
 use incrowd_engine::{Content, FoldSpec, Places};
 use incrowd_recode::Method;
 
 use crate::claim::Claim;
-use crate::job::{DefaultRole, Job, ModelJob, OnMissing, RoleName};
+use crate::job::{ColumnJob, DefaultRole, Job, ModelJob, OnMissing, RoleName};
 use crate::manifest;
 use crate::publication::{self, Publication, TablePlace};
 use crate::reading::{Reading, carries, category_column, sensitive_spec};
@@ -56,6 +58,31 @@ pub(crate) fn promises(
     models.iter().enumerate().map(promise).collect()
 }
 
+/// Makes the column that says whose record it is an identifier; any other role would publish it.
+fn check_person(job: &mut Job, person: &str, columns: &[String]) -> Result<()> {
+    if !columns.iter().any(|column| column == person) {
+        return Err(Error::job(format!("the table has no column `{person}`"))
+            .help_near(person, columns.iter().map(String::as_str))
+            .at("input.person"));
+    }
+    match job.columns.iter_mut().find(|(name, _)| name == person) {
+        Some((_, column)) if matches!(column.role, RoleName::Identifier | RoleName::Drop) => {
+            column.role = RoleName::Identifier;
+            Ok(())
+        }
+        Some(_) => {
+            Err(Error::job(format!("`{person}` says whose record it is, and that is never published"))
+                .help("give it the role identifier, or none")
+                .at(format!("columns.{person}")))
+        }
+        None => {
+            let identifier = ColumnJob { role: RoleName::Identifier, ..ColumnJob::default() };
+            job.columns.push((person.to_owned(), identifier));
+            Ok(())
+        }
+    }
+}
+
 /// Where the job does not say what is published of a sensitive column: its categories if a promise is about nothing else.
 fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, Role)> {
     let veiled = |name: &str| {
@@ -77,6 +104,11 @@ fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, R
 impl CheckedJob {
     /// Checks a job against the columns of its table.
     pub fn new(job: &Job, columns: &[String]) -> Result<CheckedJob> {
+        CheckedJob::for_table(job, columns, false)
+    }
+
+    /// The same; `named` says that the columns are known to be names and not the cells of a first record.
+    pub fn for_table(job: &Job, columns: &[String], named: bool) -> Result<CheckedJob> {
         let publication = publication::of_job(job);
         let mut job = job.clone();
         let warnings = publication.prepare(&mut job, columns)?;
@@ -86,13 +118,15 @@ impl CheckedJob {
                     Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
                 // Of a file without a header the names would be somebody's cells, so they are listed only if some fit.
                 let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
-                let near = incrowd_core::near_miss(name, columns.iter().map(String::as_str));
-                return Err(if some_fit || near.is_some() {
-                    error.help_near(name, columns.iter().map(String::as_str))
-                } else {
-                    error.help("the first line of a table names its columns: does the file have a header?")
+                let names = || columns.iter().map(String::as_str);
+                return Err(match some_fit && names().all(looks_like_a_name) {
+                    true => error.help_near(name, names()),
+                    false => error.help_column(name, names(), named),
                 });
             }
+        }
+        if let Some(person) = job.input.person.clone() {
+            check_person(&mut job, &person, columns)?;
         }
         let mut dropped = Vec::new();
         let mut roles = Vec::with_capacity(columns.len());
@@ -144,7 +178,24 @@ impl CheckedJob {
         let checked =
             CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
         publication.check(&checked)?;
+        if checked.job.output.as_ref().is_some_and(|output| output.csv_safe) {
+            let mut names = checked.output_columns().into_iter().map(|(name, _)| name);
+            if let Some(name) = names.find(|name| incrowd_engine::is_formula(name.as_bytes())) {
+                return Err(Error::job(format!(
+                    "a spreadsheet would take the name of the column `{name}` for a formula"
+                ))
+                .help("rename or drop it, or leave csv_safe out")
+                .at("output.csv_safe"));
+            }
+        }
         Ok(checked)
+    }
+
+    /// Identifiers that are looked at for persons with several records, where nobody says which column tells them apart.
+    fn glance(&self) -> Vec<String> {
+        let identifiers = self.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
+        let identifiers = identifiers.filter(|_| self.job.input.person.is_none());
+        identifiers.map(|(name, _)| name.clone()).collect()
     }
 
     /// What the engine folds: the quasi-identifiers, then the sensitive columns.
@@ -155,6 +206,8 @@ impl CheckedJob {
             missing: self.job.input.missing.clone(),
             drop_missing: self.job.input.on_missing == OnMissing::Drop,
             replay: carries(&self.schema),
+            person: self.job.input.person.clone(),
+            glance: self.glance(),
         }
     }
 
@@ -226,8 +279,33 @@ impl CheckedJob {
         Ok(())
     }
 
-    /// Binds the promises to a table.
+    /// What assumes that nobody has several records, in words, if something does.
+    fn one_record_each(&self) -> Option<String> {
+        let outliers = self.promises.iter().find(|p| p.model.card().needs.contains(&Need::Region));
+        if let Some(promise) = outliers {
+            return Some(format!("`{}`", promise.name()));
+        }
+        match (&self.job.suppression, self.publication.one_record_each()) {
+            (Some(step), _) => Some(format!("`{}`", step.name)),
+            (None, assumes) => assumes.map(|what| format!("`{what}`")),
+        }
+    }
+
+    /// Refuses persons with several records where a definition assumes one record per person.
+    pub(crate) fn check_persons(&self, repeated: bool) -> Result<()> {
+        match self.one_record_each().filter(|_| repeated) {
+            None => Ok(()),
+            Some(what) => Err(Error::job(format!(
+                "{what} assumes one record per person by its definition, and some persons have several"
+            ))
+            .help("keep one record of each person, or use another model or algorithm: docs/persons.md")
+            .at("input.person")),
+        }
+    }
+
+    /// Binds the promises to a table, for an algorithm that is sound for them there.
     pub(crate) fn bind(&self, data: &Dataset) -> Result<Vec<Box<dyn BoundModel>>> {
+        self.method.accepts_table(&self.promises, data)?;
         let bind = |(i, promise): (usize, &Promise)| {
             promise.bind_for_release(data).map_err(|e| e.within(&format!("models.{i}")))
         };
@@ -256,6 +334,7 @@ impl CheckedJob {
         let tables = self.publication.tables(self, &output.path)?;
         let manifest = output.manifest.clone().unwrap_or_else(|| manifest::default_path(&output.path));
         let mut claim = Claim::of_job(&self.job);
+        output.sign.iter().for_each(|key| claim.reads(key));
         for table in &tables {
             claim.writes(&table.path, table.what, table.key)?;
         }
@@ -268,7 +347,8 @@ impl CheckedJob {
         }
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
-        Ok((tables, Places { tables: paths, manifest, keys }))
+        let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
+        Ok((tables, Places { tables: paths, manifest, keys, private, csv_safe: output.csv_safe }))
     }
 }
 

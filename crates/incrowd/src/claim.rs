@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, HierarchySpec, Result};
-use incrowd_engine::Source;
+use incrowd_engine::{Source, Target};
 
 use crate::job::{ColumnJob, Input, Job};
 use crate::judging::Judging;
@@ -52,6 +52,7 @@ impl Claim {
         let beside = judging.release.paths.iter().map(|path| crate::manifest::default_path(path));
         claim.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
         claim.reads.extend(judging.values.clone());
+        claim.reads.extend(judging.check.clone());
         claim.read_columns(&judging.columns);
         judging.original.iter().for_each(|original| claim.read_input(original));
         claim.read_others(judging.population.iter().flat_map(|population| &population.paths));
@@ -89,8 +90,9 @@ impl Claim {
         }));
     }
 
-    /// Claims a file to be written, or says whose place it would take. `what` names it in a message, `key` in a job.
-    pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<()> {
+    /// Claims a file to be written and decides where it will be, or says why that cannot be: whose place it would take, or that
+    /// something other than a file is there. `what` names it in a message, `key` in a job.
+    pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<Target> {
         let own = place(path);
         let taken = |others: &[PathBuf]| own.is_some() && others.iter().any(|other| place(other) == own);
         let help = "give it a name of its own";
@@ -101,7 +103,8 @@ impl Claim {
             let message = format!("{what} would go where another output of the same run goes");
             return Err(Error::job(message).help(help).at(key));
         }
+        let target = Target::decide(path).map_err(|e| e.at(key))?;
         self.writes.push(path.to_owned());
-        Ok(())
+        Ok(target)
     }
 }

@@ -34,6 +34,8 @@ pub struct Judging {
     pub population: Option<PopulationJob>,
     /// The external table of a k-join-anonymous release, and the private audit table if there is one.
     pub external: Option<ExternalJob>,
+    /// The key that the manifest must be signed with.
+    pub check: Option<PathBuf>,
 }
 
 impl Judging {
@@ -56,6 +58,7 @@ impl Judging {
             original: Some(job.input.clone()),
             population: job.population.clone(),
             external: job.external.clone(),
+            check: None,
         }
     }
 

@@ -53,6 +53,7 @@ pub mod profile;
 
 mod attack;
 mod batches;
+mod behind;
 mod case;
 mod checked;
 mod claim;
@@ -75,6 +76,7 @@ mod verify;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchesReport, batches};
+pub use behind::Behind;
 pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;
 pub use claim::Claim;
@@ -88,7 +90,7 @@ pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{
-    Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, abandon_all,
+    Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, Target, abandon_all,
 };
 pub use incrowd_recode as recode;
 pub use job::Job;
@@ -106,11 +108,14 @@ pub use suppression::{Guess, SuppressionReport};
 pub use utility_report::{Ask, Utility};
 pub use verify::{Checked, CheckedFile, verify};
 
-/// Writes a file all at once: it is either not there or complete.
-pub fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file all at once: it is either not there or complete. What is not for everybody only its owner can read.
+pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {
     use std::io::Write;
-    let pending = incrowd_engine::Pending::create(path)?;
-    let failed = |e| Error::resources(format!("cannot write `{}`: {e}", path.display()));
+    let mut pending = incrowd_engine::Pending::at(target)?;
+    if !readers.is_everybody() {
+        pending = pending.private();
+    }
+    let failed = |e| incrowd_engine::write_failed(pending.target(), &e);
     pending.writer()?.write_all(bytes).map_err(failed)?;
     pending.publish()
 }

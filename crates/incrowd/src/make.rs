@@ -6,8 +6,8 @@ use incrowd_core::exact::Decimal;
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::model::BoundModel;
 use incrowd_core::{
-    Dataset, Domain, Error, Fault, Folded, FoldedColumn, HierarchySpec, Partition, Plan, Progress, Result,
-    Schema,
+    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, HierarchySpec, Partition, Plan,
+    Progress, Result, Schema,
 };
 use incrowd_engine::{Engine, Output, Receipt};
 use incrowd_recode::ungrouped::finish_suppression;
@@ -101,6 +101,10 @@ pub struct Made {
     pub(crate) joined: Option<JoinReport>,
     /// Records that are published with nothing but `*` in their quasi-identifiers.
     pub(crate) starred: u64,
+    /// How many persons were read, if the job names a column that tells them apart.
+    pub(crate) persons: Option<FoldedPersons>,
+    /// Identifiers that occur in several records, where persons are not counted.
+    pub(crate) repeating: Vec<String>,
     pub(crate) read: u64,
     pub(crate) dropped_missing: u64,
     /// How many records of the table are published, if that is not the number of records in the first table.
@@ -119,7 +123,12 @@ impl std::fmt::Debug for Made {
 
 /// Makes a release of a table in memory. What a release would need that the promises do not allow is said here.
 pub fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
-    let made = job.publication.make(material, job, progress)?;
+    let persons =
+        material.folded.persons.clone().map(|persons| FoldedPersons { codes: Vec::new(), ..persons });
+    let repeating = material.folded.repeating.clone();
+    job.check_persons(persons.as_ref().is_some_and(|persons| persons.repeated))?;
+    let mut made = job.publication.make(material, job, progress)?;
+    (made.persons, made.repeating) = (persons, repeating);
     let first = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
     let absent = (0..first.data.rows()).filter(|&row| first.partition.group(row).is_none());
     let absent: u64 = absent.map(|row| first.data.weight(row)).sum();
@@ -142,6 +151,8 @@ impl Made {
             withholding: None,
             joined: None,
             starred: 0,
+            persons: None,
+            repeating: Vec::new(),
             read: folded.read,
             dropped_missing: folded.dropped_missing,
             microdata: None,
@@ -196,12 +207,19 @@ impl Made {
         columns
             .extend(sensitive.map(|own| FoldedColumn { name: own.name.clone(), texts: texts(&own.values) }));
         let mut release = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
+        let mut codes: Vec<u32> = Vec::new();
         for row in 0..data.rows() {
             let Some(group) = partition.group(row) else { continue };
             release
                 .codes
                 .extend(plan.cells(group).iter().chain(data.sensitive_codes(row)).map(|code| code + 1));
             release.weights.push(data.weight(row));
+            let own = data.persons().map_or(&[][..], |persons| persons.of_row(row));
+            let person = |&holding: &u32| data.persons().map_or(0, |persons| persons.person(holding));
+            codes.extend(own.iter().map(person));
+        }
+        if data.persons().is_some() {
+            release = release.with_persons(codes);
         }
         release.read = release.records();
         Ok(release)

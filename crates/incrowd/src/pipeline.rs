@@ -14,7 +14,7 @@ use crate::checked::CheckedJob;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{RecordsEntry, file_name, parameters};
+use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, file_name, parameters};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
 use crate::reading::{open_input, resolve_columns};
@@ -44,6 +44,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// How many records have a missing value, by column, where there are any.
     pub missing: Vec<(String, u64)>,
+    /// How many records name no person, where persons are counted: each counts as one.
+    pub unnamed: u64,
     /// What else the algorithm knows.
     pub algorithm_report: Reported,
     /// What only the publisher can know of a release with people of an external table.
@@ -67,10 +69,10 @@ pub struct Released {
 ///
 /// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
-    crate::report::targets(job)?;
+    let pages = crate::report::targets(job)?;
     let mut engine = Embedded::new(open_input(&job.input)?, FileStore::default());
     let report = anonymize_with(&mut engine, job, progress)?;
-    crate::report::write_pages(job, progress)
+    crate::report::write_pages(job, &pages, progress)
         .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;
     Ok(report)
 }
@@ -79,6 +81,8 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
 pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Released> {
     let mut job = job.clone();
     job.output.get_or_insert_with(|| Output { path: PathBuf::from("release.arrow"), ..Output::default() });
+    // Formulas are a matter of text.
+    job.output.iter_mut().for_each(|output| output.csv_safe = false);
     let store = MemoryStore::new();
     let mut engine = Embedded::new(open_input(&job.input)?, store.clone());
     let report = anonymize_with(&mut engine, &job, progress)?;
@@ -90,7 +94,7 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
 pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
     let mut job = job.clone();
     resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
-    let job = CheckedJob::new(&job, engine.columns())?;
+    let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
     let released = release(engine, &job, progress);
     released.inspect_err(|_| engine.discard())
 }
@@ -98,20 +102,29 @@ pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progres
 fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -> Result<Report> {
     let (tables, places) = job.places()?;
     engine.begin(&places)?;
+    let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
+    let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
     let keys = FileKeys::new(job.job.suppression.as_ref());
     let material = job.publication.gather(engine, &keys, job, progress)?;
     let mut made = make(material, job, progress)?;
     let release = Release::stage(&mut made, engine, progress)?;
-    let release = release.verify(&made, job, progress)?;
+    let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
-    let manifest = manifest(job, &made, &release.state, &tables);
+    let mut manifest = manifest(job, &made, &release.state, &tables);
+    manifest.seal(signing.as_ref())?;
     if let Some(withholding) = &made.withholding {
-        withholding.note(&keys, &manifest.digest)?;
+        release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;
     }
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
     let mut warnings = job.warnings.clone();
     warnings.extend(crate::guarantee::misfits(&made.domains, &job.reading()));
+    warnings.extend(made.repeating.iter().map(|name| {
+        format!(
+            "identifier `{name}` occurs in several records, and k records need not be k people; if it tells persons apart, \
+             count them with `[input] person`"
+        )
+    }));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
     Ok(Report {
         manifest,
@@ -124,6 +137,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
         dropped_columns: job.dropped.clone(),
         warnings,
         missing: made.missing,
+        unnamed: made.persons.as_ref().map_or(0, |persons| persons.unnamed),
         algorithm_report: made.algorithm_report,
         joined: made.joined,
         suppression: verified.suppression,
@@ -142,6 +156,21 @@ fn records(made: &Made, verified: &Verified) -> Records {
     }
 }
 
+/// How many persons went where, if they were asked for.
+fn persons(made: &Made, verification: &Verification) -> Option<PersonsEntry> {
+    let own = made.persons.as_ref()?;
+    // Where nobody has several records, a record is a person.
+    let found = verification.persons;
+    let published = found.map_or(verification.records, |found| found.published);
+    Some(PersonsEntry {
+        read: Some(own.read),
+        dropped: Some(own.read.saturating_sub(published)),
+        published,
+        smallest_group: found.map_or(verification.smallest_group, |found| found.smallest_group),
+        smallest_group_records: verification.smallest_group,
+    })
+}
+
 /// What everybody is told of a release.
 fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TablePlace]) -> Manifest {
     let Records { read, dropped_missing, suppressed, published } = records(made, verified);
@@ -155,6 +184,8 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         publication: job.publication.name().to_owned(),
         job: JobEntry::new(job, &made.schema),
         records: RecordsEntry { published, ..RecordsEntry::default() },
+        unit: made.persons.as_ref().map(|_| PERSONS.to_owned()),
+        persons: persons(made, &verified.verification),
         groups: verified.verification.groups,
         models: ModelEntry::all(&verified.verification),
         metrics: Metrics::of(&verified.tally),
@@ -176,11 +207,16 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
             .collect(),
         suppression,
         test: test.then(|| "made with a stated seed: whoever has it can tell what was withheld".to_owned()),
+        ..Manifest::default()
     };
+    let (all, without) =
+        (manifest.persons, |entry: PersonsEntry| PersonsEntry { read: None, dropped: None, ..entry });
     manifest.records.dropped_missing = Some(dropped_missing);
     // The size of the table would tell how many records were withheld.
     if Audience::decide(Fact::SizeOfTheTable, manifest.withheld_in_secret()).is_everybody() {
         (manifest.records.read, manifest.records.suppressed) = (Some(read), Some(suppressed));
+    } else {
+        manifest.persons = all.map(without);
     }
     job.publication.describe(&mut manifest, job, verified);
     manifest
@@ -216,6 +252,10 @@ impl Report {
         }
         if let Some(joined) = &self.joined {
             answer["private"]["join"] = joined.to_json();
+        }
+        if let Some(found) = &self.verification.persons {
+            answer["private"]["persons"] =
+                json!({ "dominance": found.dominance, "without_a_name": self.unnamed });
         }
         answer
     }

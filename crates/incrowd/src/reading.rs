@@ -7,7 +7,7 @@ use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
     Result, Role, Schema, SensitiveSpec, spelling,
 };
-use incrowd_engine::{Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of};
+use incrowd_engine::{Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
 
 use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
 
@@ -40,6 +40,9 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
 pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
+    }
+    for path in &table.paths {
+        recover_beside(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };
     if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {
@@ -121,7 +124,14 @@ impl Reading {
     /// What is folded of a table that has some of these columns.
     pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
         let drop_missing = self.on_missing == OnMissing::Drop;
-        FoldSpec { columns, missing: self.missing.clone(), drop_missing, replay: false }
+        FoldSpec {
+            columns,
+            missing: self.missing.clone(),
+            drop_missing,
+            replay: false,
+            person: None,
+            glance: Vec::new(),
+        }
     }
 
     /// Refuses a release of which nobody says which columns matter.
@@ -207,7 +217,7 @@ impl Reading {
         let table = Table { paths: paths.to_vec(), ..Table::default() };
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
         let fold = || -> Result<Folded> {
-            let mut folded = self.fold_all(&open(&table)?, "population table", names, progress)?;
+            let mut folded = self.fold_all(&open(&table)?, "population table", names, None, progress)?;
             // A population may hold what the release does not; what is no date there lies outside.
             for (column, (_, spec)) in folded.columns.iter_mut().zip(&self.quasi) {
                 spelling::unify(column, spec).map_err(|misfit| {
@@ -226,7 +236,14 @@ impl Reading {
             None => e.at("input.path"),
         };
         let source = open(&original.table()).map_err(named)?;
-        let mut folded = self.fold_all(&source, "original table", self.names(), progress)?;
+        if let Some(person) = original.person.as_ref().filter(|person| !source.columns().contains(person)) {
+            let error = Error::input(format!("the original table has no column `{person}`"));
+            return Err(error
+                .help_near(person, source.columns().iter().map(String::as_str))
+                .at("input.person"));
+        }
+        let mut folded =
+            self.fold_all(&source, "original table", self.names(), original.person.clone(), progress)?;
         self.publish(&mut folded);
         Ok(folded)
     }
@@ -236,13 +253,14 @@ impl Reading {
         source: &Source,
         what: &str,
         columns: Vec<String>,
+        person: Option<String>,
         progress: &dyn Progress,
     ) -> Result<Folded> {
         if let Some(absent) = columns.iter().find(|c| !source.columns().contains(c)) {
             let error = Error::input(format!("the {what} has no column `{absent}`"));
-            return Err(error.help_near(absent, source.columns().iter().map(String::as_str)));
+            return Err(source.help_column(error, absent));
         }
-        let folded = source.fold(&self.fold_spec(columns), progress)?;
+        let folded = source.fold(&FoldSpec { person, ..self.fold_spec(columns) }, progress)?;
         if folded.records() == 0 {
             return Err(Error::input(format!("the {what} has no records")));
         }
@@ -322,8 +340,7 @@ pub(crate) fn resolve_columns(
                     .at(format!("columns.{name}.hierarchy")));
                 }
             }
-            let spec =
-                FoldSpec { columns: names, missing: missing.to_vec(), drop_missing: false, replay: false };
+            let spec = FoldSpec { columns: names, missing: missing.to_vec(), ..FoldSpec::default() };
             *above = above.resolved(name, &source.fold(&spec, progress)?)?;
         }
     }
@@ -366,6 +383,8 @@ pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Re
         missing: input.missing.clone(),
         drop_missing: true,
         replay: false,
+        person: None,
+        glance: Vec::new(),
     };
     let folded = open_input(input)?.fold(&spec, progress)?;
     let mut counts = vec![0u64; folded.columns.first().map_or(0, |c| c.texts.len())];

@@ -1,9 +1,11 @@
 //! A release is under way until it is verified; only then can it be published.
 
+use std::path::Path;
+
 use incrowd_audit::Verification;
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::Engine;
+use incrowd_engine::{Engine, Note};
 
 use crate::checked::{CheckedJob, need_sensitive};
 use crate::make::{Made, Staged};
@@ -111,6 +113,17 @@ impl<'e> Release<'e, Unchecked> {
 }
 
 impl Release<'_, Verified> {
+    /// Lets a release be noted elsewhere: what `note` answers is noted together with putting the release in place.
+    pub(crate) fn note(&mut self, note: impl FnOnce(Option<&Path>) -> Result<Option<Note>>) -> Result<()> {
+        let Some(engine) = self.under_way.0.as_deref_mut() else {
+            return Err(Error::bug("a release without an engine"));
+        };
+        match note(engine.journal())? {
+            Some(note) => engine.note(note),
+            None => Ok(()),
+        }
+    }
+
     /// Puts the release and its manifest in place.
     pub(crate) fn publish(mut self, manifest: &Manifest) -> Result<Verified> {
         let bytes = manifest.to_bytes()?;

@@ -11,6 +11,7 @@ impl Report {
         if let Some(about) = &self.manifest.test {
             said.push(Block::line(format!("         TEST, not for publication: {about}")));
         }
+        self.persons(&mut said);
         self.missing_and_suppressed(&mut said);
         self.promises(&mut said);
         self.cost(&mut said);
@@ -24,8 +25,34 @@ impl Report {
         let joined = self.joined.as_ref().map(|joined| joined.to_text(self));
         let step = self.suppression.as_ref();
         let suppression = step.map(|step| step.to_text(self.records.suppressed - step.withheld));
-        let parts: Vec<Vec<Block>> = [found, joined, suppression].into_iter().flatten().collect();
+        let persons = self.verification.persons.map(|found| {
+            let share = 100.0 * found.dominance;
+            let most = format!("persons  in some group one person has {share:.0} % of the records, in none more");
+            vec![
+                Block::line(most),
+                Block::line("         who knows several records of one person may find fewer candidates than k: `attack`"),
+            ]
+        });
+        let parts = [persons, found, joined, suppression].into_iter().flatten();
+        let parts: Vec<Vec<Block>> = parts.collect();
         parts.join(&Block::line(""))
+    }
+
+    /// How many persons the records are of.
+    fn persons(&self, said: &mut Vec<Block>) {
+        let Some(persons) = &self.manifest.persons else { return };
+        let of = persons.read.map_or_else(String::new, |read| format!("of {} ", thousands(read)));
+        let (published, smallest) = (thousands(persons.published), thousands(persons.smallest_group));
+        let records = thousands(persons.smallest_group_records);
+        said.push(Block::line(format!(
+            "persons  {published} {of}persons; the smallest group has {smallest} persons, and none fewer than {records} records"
+        )));
+        if self.unnamed > 0 {
+            let unnamed = thousands(self.unnamed);
+            said.push(Block::line(format!(
+                "         {unnamed} records name nobody; each counts as a person of its own"
+            )));
+        }
     }
 
     fn missing_and_suppressed(&self, said: &mut Vec<Block>) {

@@ -1,16 +1,18 @@
 //! Judging any published table.
 
-use incrowd_audit::Verification;
 use incrowd_audit::joined::Failure;
+use incrowd_audit::{Judgement, Verification};
+use incrowd_core::model::{Need, Promise};
 use incrowd_core::{Error, Progress, Result};
 use serde_json::{Value as Json, json};
 
+use crate::behind::{self, Behind};
 use crate::case::Case;
 use crate::checked::{about_outliers, need_population};
 use crate::from_original::FromOriginal;
 use crate::job::RoleName;
 use crate::judging::Judging;
-use crate::manifest::ModelEntry;
+use crate::manifest::{Manifest, ModelEntry, SigningKey};
 use crate::publication::{Asked, References};
 
 /// What was found out about a published table.
@@ -18,6 +20,8 @@ use crate::publication::{Asked, References};
 pub struct Checked {
     /// What kind of publication it is.
     pub publication: String,
+    /// Whether it is known whose records they are, if promises count persons. If not, what is said is not about them.
+    pub behind: Behind,
     /// The judgements.
     pub verification: Verification,
     /// The promises judged once more on the groups of sensitive values, where those have groups of their own.
@@ -32,10 +36,23 @@ pub struct Checked {
     pub digest: String,
     /// Whether the manifest beside it has the same digests of all files; `None` without a manifest.
     pub digest_matches: Option<bool>,
+    /// Whether the manifest says what it said when it was made; `None` without a manifest, or if it does not state its digest.
+    pub manifest_as_made: Option<bool>,
+    /// Whether there is a manifest that does not state its digest, so that changes to it do not show.
+    pub manifest_unsealed: bool,
+    /// Whether the manifest is signed with the key that was given; `None` if none was.
+    pub signed: Option<bool>,
     /// Identifiers the job names that are nevertheless columns of the table.
     pub identifiers: Vec<String>,
     /// What was found out beside the table the release was made from, if that was asked.
     pub from_original: Option<FromOriginal>,
+}
+
+/// What is judged on records says little about persons: fewer than k records are fewer than k persons, and that is all.
+fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
+    if promise.model.card().needs != [Need::Records] || judgement.holds {
+        (judgement.holds, judgement.unknown) = (false, true);
+    }
 }
 
 /// A file of a release.
@@ -53,10 +70,14 @@ impl Checked {
     /// Whether every promise holds, no identifier is published and the table is the one its manifest describes.
     pub fn holds(&self) -> bool {
         let on_values = self.on_values.as_ref();
-        self.verification.holds()
+        // What counts persons was judged when the release was made; nothing of it is known to be broken.
+        let by_persons = matches!(self.behind, Behind::Unknown(_)) && self.digest_matches == Some(true);
+        self.verification.judgements.iter().all(|j| j.holds || by_persons && j.unknown)
             && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
             && self.failures.is_empty()
             && self.digest_matches != Some(false)
+            && self.manifest_as_made != Some(false)
+            && self.signed != Some(false)
             && self.identifiers.is_empty()
             && self.from_original.as_ref().is_none_or(FromOriginal::holds)
     }
@@ -76,8 +97,21 @@ impl Checked {
             "models": ModelEntry::all(&self.verification),
             "digest": self.digest,
             "digest_matches": self.digest_matches,
+            "manifest_as_made": self.manifest_as_made,
             "published_identifiers": self.identifiers,
         });
+        if let Some(signed) = self.signed {
+            answer["signed"] = json!(signed);
+        }
+        match (&self.behind, &self.verification.persons) {
+            (Behind::NotAsked, _) => {}
+            (Behind::Unknown(why), _) => answer["persons_unknown"] = json!(why),
+            (Behind::Known, found) => {
+                answer["unit"] = json!("persons");
+                let smallest = found.map_or(self.verification.smallest_group, |f| f.smallest_group);
+                answer["smallest_group"] = json!(smallest);
+            }
+        }
         if let Some(verification) = &self.on_values {
             let (groups, models) = (verification.groups, ModelEntry::all(verification));
             answer["sensitive_groups"] =
@@ -97,6 +131,14 @@ impl Checked {
 /// Judges a release against the promises that are stated, or those of its manifest.
 pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
+    judge(&case, judging, progress).map_err(|error| case.without_hierarchy(error))
+}
+
+fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
+    let manifest = case.manifest.as_ref();
+    let manifest_as_made = manifest.and_then(Manifest::is_as_made);
+    let key = judging.check.as_deref().map(SigningKey::read).transpose()?;
+    let signed = key.map(|key| manifest.is_some_and(|manifest| manifest.is_signed(&key)));
     case.reading.need_quasi()?;
     let promises = case.promises()?;
     let outliers = about_outliers(&promises);
@@ -104,7 +146,7 @@ pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     if outliers || withheld && judging.original.is_some() || need_population(&promises) {
         case.need_hierarchies()?;
     }
-    let tables = case.read_for(&promises, progress)?;
+    let mut tables = case.read_for(&promises, progress)?;
     if tables.people.records() == 0 {
         return Err(Error::input("the table has no records"));
     }
@@ -133,12 +175,18 @@ pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let original = original
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;
-    let from_original = case.publication.compare_with_original(&case, &tables, progress)?;
+    let from_original = case.publication.compare_with_original(case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
     let asked = Asked { reading: &case.reading, promises: &promises, stated: case.stated, references };
-    let judged = case.publication.judge(tables, &asked, progress)?;
+    let behind = behind::find(case, &mut tables.people, progress)?;
+    let mut judged = case.publication.judge(tables, &asked, progress)?;
+    if let Behind::Unknown(_) = behind {
+        let judgements = promises.iter().zip(&mut judged.verification.judgements);
+        judgements.for_each(|(promise, judgement)| unknown_by_persons(promise, judgement));
+    }
     Ok(Checked {
         publication: case.publication.name().to_owned(),
+        behind,
         verification: judged.verification,
         on_values: judged.on_values,
         rules: judged.rules,
@@ -146,6 +194,9 @@ pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
         files,
         digest,
         digest_matches,
+        manifest_as_made,
+        manifest_unsealed: case.manifest.is_some() && manifest_as_made.is_none(),
+        signed,
         identifiers,
         from_original,
     })

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Kind, Result};
 
+use super::finding::Risks;
 use super::group_values::GroupValues;
 use super::journalist::Linked;
+use super::persons::GroupPersons;
 use crate::classes::Classes;
 use crate::cover::{Join, On};
 use crate::eligibility::Mechanism;
@@ -23,6 +25,8 @@ pub struct Published<'a> {
     pub groups: Classes,
     /// For each sensitive column which values stand in which group.
     pub values: Vec<GroupValues>,
+    /// Whose records they are, if that is known and somebody has several.
+    pub persons: Option<GroupPersons>,
 }
 
 impl<'a> Published<'a> {
@@ -32,7 +36,27 @@ impl<'a> Published<'a> {
         let values = (quasi.len()..table.columns.len())
             .map(|column| GroupValues::new(table, &groups.of_row, groups.len(), column))
             .collect();
-        Published { table, quasi, groups, values }
+        let persons = table.persons_by_row();
+        let persons = persons.map(|rows| GroupPersons::new(&rows, &groups.of_row, groups.len()));
+        Published { table, quasi, groups, values, persons }
+    }
+
+    /// How large each group is: in persons if it is known whose records they are, else in records.
+    pub(super) fn sizes(&self) -> Vec<u64> {
+        self.persons.as_ref().map_or_else(|| self.groups.records.clone(), GroupPersons::sizes)
+    }
+
+    /// The risks of everybody whose risk is that of the group: of records, or of persons, each in the worst of her groups.
+    pub(super) fn risks(&self, by_group: &[f64]) -> Risks {
+        match &self.persons {
+            None => Risks::of_groups(by_group, &self.groups.records),
+            Some(persons) => persons.worst(by_group),
+        }
+    }
+
+    /// What is counted.
+    pub(super) fn unit(&self) -> &'static str {
+        if self.persons.is_some() { "persons" } else { "records" }
     }
 
     /// The names of the sensitive columns.
@@ -162,6 +186,8 @@ pub struct Adversary<'a> {
     pub epsilon: BTreeMap<String, Epsilon>,
     /// What is known of how records were withheld.
     pub skewed: Option<Skewed>,
+    /// Why it is not known whose records the release has, though it was asked.
+    pub persons_unknown: Option<String>,
     /// The join with the population, which two attacks need.
     pub(super) linked: OnceCell<Option<Linked>>,
 }
@@ -183,6 +209,7 @@ impl<'a> Adversary<'a> {
             joined: None,
             epsilon: BTreeMap::new(),
             skewed: None,
+            persons_unknown: None,
             linked: OnceCell::new(),
         }
     }

@@ -9,7 +9,7 @@
 
 use incrowd_core::{Progress, Result};
 
-use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
+use super::finding::{Alarm, Answer, CHANCE, Quantity};
 use super::prosecutor::{MEASURES, THRESHOLD};
 use super::{Adversary, Card, Need, Subject};
 
@@ -35,8 +35,9 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let groups = &adversary.release.groups;
-    let risks = Risks::of_groups(&linked.chances, &groups.records);
+    let risks = adversary.release.risks(&linked.chances);
     let mut finding = risks.finding(CARD.name, None, MEASURES, CHANCE, Alarm::Above(threshold));
+    finding.people = adversary.release.unit();
     let smallest = linked.fitting.iter().min().copied().unwrap_or(0);
     finding.add_fact(
         "fewest_fitting",
@@ -44,8 +45,9 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
         smallest as f64,
     );
     finding.add_fact("uncovered", "records of the population that fit no group", linked.uncovered as f64);
-    let short = linked.fitting.iter().zip(&groups.records).filter(|(fitting, records)| fitting < records);
-    let short: u64 = short.map(|(_, records)| records).sum();
+    let sizes = adversary.release.sizes();
+    let short = linked.fitting.iter().zip(&sizes).zip(&groups.records);
+    let short: u64 = short.filter(|((fitting, size), _)| fitting < size).map(|(_, records)| records).sum();
     finding.add_fact("short", "records in groups that fit fewer people than they have records", short as f64);
     if short > 0 {
         finding.notes.push(format!(
@@ -90,8 +92,8 @@ fn link(adversary: &Adversary<'_>, progress: &dyn Progress) -> Result<Option<Lin
     let (join, class) = adversary.release.join(population, adversary.missing_label())?;
     let covered = join.covered(progress);
     let fitting: Vec<u64> = class.iter().map(|&class| covered.group_records[class as usize]).collect();
-    let records = adversary.release.groups.records.iter();
-    let chances = fitting.iter().zip(records).map(|(&f, &n)| 1.0 / f.max(n) as f64).collect();
+    let sizes = adversary.release.sizes();
+    let chances = fitting.iter().zip(sizes).map(|(&f, n)| 1.0 / f.max(n) as f64).collect();
     let notes = join_notes(adversary, population, &join);
     Ok(Some(Linked { fitting, chances, uncovered: covered.uncovered, notes }))
 }

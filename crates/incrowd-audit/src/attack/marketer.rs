@@ -37,9 +37,17 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
         None => "chance of linking a record with the right person of the release",
     };
     let by_group = linked.map_or_else(|| chances(adversary), |linked| linked.chances.clone());
-    let risks = Risks::of_groups(&by_group, &adversary.release.groups.records);
-    let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
-    let expected = finding.average * finding.of as f64;
+    let records = Risks::of_groups(&by_group, &adversary.release.groups.records);
+    let expected = records.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
+    let mut finding = match &adversary.release.persons {
+        None => expected.clone(),
+        // A person counts once, however many records she has.
+        Some(persons) => {
+            persons.mean(&by_group).finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold))
+        }
+    };
+    finding.people = adversary.release.unit();
+    let expected = expected.average * expected.of as f64;
     finding.add_fact("expected_records", "records linked rightly, on average", expected);
     // An average is not about single groups: those are the prosecutor's or the journalist's.
     Ok(Answer::one(finding))

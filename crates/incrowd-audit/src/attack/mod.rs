@@ -17,6 +17,7 @@ mod journalist;
 mod marketer;
 mod outside;
 mod overlap;
+mod persons;
 mod presence;
 mod projections;
 mod prosecutor;
@@ -29,6 +30,7 @@ pub use adversary::{Adversary, Epsilon, External, JoinedRelease, Published, Skew
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use group_values::GroupValues;
+pub use persons::GroupPersons;
 pub use projections::Projected;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
@@ -52,6 +54,7 @@ pub const ATTACKS: &[&Card] = &[
     &trimming::CARD,
     &outside::CARD,
     &eligibility::CARD,
+    &persons::CARD,
 ];
 
 /// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
@@ -91,6 +94,8 @@ pub enum Need {
     Joined,
     /// How records were withheld.
     Suppression,
+    /// Whose records the release has.
+    Persons,
 }
 
 impl Need {
@@ -108,6 +113,7 @@ impl Need {
             Need::Outliers => &["outliers"],
             Need::Joined => &[],
             Need::Suppression => &["suppression"],
+            Need::Persons => &["original"],
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The prosecutor: record linkage by somebody who knows that the person is in the release.
 //!
 //! Paper: `elemam2008`. The person stands in a group of f alike records, so a guess which of them is the person's is right
-//! with probability 1/f.
+//! with probability 1/f. Where it is known whose records they are, f counts persons.
 
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
-use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
+use super::finding::{Alarm, Answer, CHANCE, Quantity};
 use super::{Adversary, Card, Subject};
 
 /// The list entry.
@@ -37,15 +37,21 @@ pub(super) const MEASURES: &str = "chance of finding the person's record";
 
 fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let by_group = chances(adversary);
-    let risks = Risks::of_groups(&by_group, &adversary.release.groups.records);
+    let risks = adversary.release.risks(&by_group);
     let mut finding = risks.finding(CARD.name, None, MEASURES, CHANCE, Alarm::Above(threshold));
-    let smallest = adversary.release.groups.records.iter().min().copied().unwrap_or(0);
-    finding.add_fact("smallest_group", "records of the smallest group", smallest as f64);
+    finding.people = adversary.release.unit();
+    let smallest = adversary.release.sizes().into_iter().min().unwrap_or(0);
+    let about = match adversary.release.persons {
+        None => "records of the smallest group",
+        Some(_) => "persons of the smallest group",
+    };
+    finding.add_fact("smallest_group", about, smallest as f64);
+    finding.notes.extend(adversary.persons_unknown.iter().map(|why| format!("records are counted: {why}")));
     finding.by_group = by_group;
     Ok(Answer::one(finding))
 }
 
 /// The chance in each group of the release.
 pub(super) fn chances(adversary: &Adversary<'_>) -> Vec<f64> {
-    adversary.release.groups.records.iter().map(|&records| 1.0 / records as f64).collect()
+    adversary.release.sizes().into_iter().map(|size| 1.0 / size as f64).collect()
 }

@@ -43,7 +43,7 @@ impl Cover {
                     (first as u32, after as u32 - 1)
                 } else {
                     // A cell between two values of the original, such as a mean: it stands for the nearer one.
-                    nearest(&values, (lo + hi) / 2.0)
+                    nearest(&values, lo / 2.0 + hi / 2.0)
                 };
                 let mut cover = Cover::of_spans(vec![span]);
                 (cover.extent, cover.width) = (Some((*lo, *hi)), Some(hi - lo));

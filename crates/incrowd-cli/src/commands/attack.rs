@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use incrowd::{AttackReport, AttackRequest, Attacked, Epsilon, Error, Finding, Limit, Quantity, Result};
+use incrowd::{
+    AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity, Result,
+};
 
 use crate::args::AttackArgs;
 use crate::failure::Failure;
@@ -12,12 +14,13 @@ use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
-    if let Some(path) = &args.details {
+    let details = args.details.as_ref().map(|path| {
         let mut claim = incrowd::Claim::of_judging(&judging);
         let others = [&args.external, &args.second, &args.keys.job];
         others.into_iter().flatten().for_each(|path| claim.reads(path));
-        claim.writes(path, "the details", "details")?;
-    }
+        claim.writes(path, "the details", "details")
+    });
+    let details = details.transpose()?;
     let request = AttackRequest {
         external: args.external.clone(),
         second: args.second.clone(),
@@ -34,8 +37,8 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         counts_known: args.original.is_some(),
     };
     let report = incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
-    if let Some(path) = &args.details {
-        incrowd::write_file(path, &report.details())?;
+    if let Some(target) = &details {
+        incrowd::write_file(target, &report.details(), Audience::Owner)?;
     }
     if mode.json {
         mode.print_json(&report.to_json());

@@ -119,7 +119,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
             Role::Quasi => match hierarchy(table, column.name) {
                 Some(text) => {
                     let file = hierarchies.join(format!("{}.csv", column.name));
-                    fs::write(&file, text).map_err(failed(&file))?;
+                    fs::write(incrowd::Target::decide(&file)?.path(), text).map_err(failed(&file))?;
                     format!("{{ role = \"quasi\", hierarchy = \"hierarchies/{}.csv\" }}", column.name)
                 }
                 None if column.name == "zip" => "{ role = \"quasi\", hierarchy = { mask = {} } }".to_owned(),
@@ -134,9 +134,10 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
     ));
     let path = args.dir.join("job.toml");
     // First, so that an interrupted demo is still known to be one.
-    fs::write(&path, job).map_err(failed(&path))?;
+    fs::write(incrowd::Target::decide(&path)?.path(), job).map_err(failed(&path))?;
     let people = args.dir.join("people.csv");
-    let mut out = BufWriter::new(fs::File::create(&people).map_err(failed(&people))?);
+    let target = incrowd::Target::decide(&people)?;
+    let mut out = BufWriter::new(fs::File::create(target.path()).map_err(failed(&people))?);
     let bar = Bar::new(mode);
     bar.step("making", Some(args.rows));
     Synth::new(table, args.rows, args.seed)

@@ -52,9 +52,10 @@ fn build(
             Error::job("the output is a file this is made from").help("write the hierarchy to another file")
         );
     }
+    let target = output.map(incrowd::Target::decide).transpose()?;
     let taxonomy = made(table, column, kind, mode)?;
-    if let Some(path) = output {
-        incrowd::write_file(path, arx::write(&taxonomy).as_bytes())?;
+    if let Some(target) = &target {
+        incrowd::write_file(target, arx::write(&taxonomy).as_bytes(), incrowd::Audience::Everybody)?;
     }
     if mode.json {
         mode.print_json(&tree_json(&taxonomy, taxonomy.root()));
@@ -106,7 +107,7 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> R
                 "{absent} of the {} values of column `{column}` are missing from the file",
                 values.len()
             );
-            findings.push(Finding { severity: Severity::Error, line: None, message });
+            findings.push(Finding { severity: Severity::Error, line: None, plain: message.clone(), message });
         }
     }
     let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
             .help("choose another file with -o, or replace it with --force")
             .into());
     }
+    let target = incrowd::Target::decide(&args.output)?;
     let job = args.keys.making(&args.tables, mode)?.job;
     let input = job.input;
     let same = |path: &std::path::PathBuf| matches!((path.canonicalize(), args.output.canonicalize()), (Ok(a), Ok(b)) if a == b);
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
     let options = InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
     let draft = init(&options, &Bar::new(mode))?;
-    incrowd::write_file(&args.output, draft.text.as_bytes())?;
+    incrowd::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
     let columns = by_role(&draft.profile);
     if mode.json {
         let names: serde_json::Map<String, serde_json::Value> =

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use incrowd::job::beside;
 use incrowd::utility::Workload;
-use incrowd::{Ask, Error};
+use incrowd::{Ask, Audience, Error};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -22,17 +22,16 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
     let output = args.output.clone().unwrap_or_else(|| beside(&args.release, "report.html"));
     let mut claim = incrowd::Claim::of_judging(&judging);
     args.keys.job.iter().for_each(|path| claim.reads(path));
-    claim.writes(&output, "the page", "output")?;
-    if let Some(owner) = &args.owner {
-        claim.writes(owner, "the data owner's page", "owner")?;
-    }
+    let public_target = claim.writes(&output, "the page", "output")?;
+    let owner_target = args.owner.as_ref().map(|path| claim.writes(path, "the data owner's page", "owner"));
+    let owner_target = owner_target.transpose()?;
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
     let pages = incrowd::report(&judging, &ask, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
-    incrowd::write_file(&output, pages.public.as_bytes())?;
+    incrowd::write_file(&public_target, pages.public.as_bytes(), Audience::Everybody)?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
-    if let Some((path, page)) = owner {
-        incrowd::write_file(path, page.as_bytes())?;
+    if let (Some(target), Some((_, page))) = (&owner_target, owner) {
+        incrowd::write_file(target, page.as_bytes(), Audience::Owner)?;
     }
     if mode.json {
         let mut answer = serde_json::json!({

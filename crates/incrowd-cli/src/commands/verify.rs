@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::{Checked, FromOriginal};
+use incrowd::{Behind, Checked, FromOriginal};
 
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
@@ -10,7 +10,8 @@ use crate::print::{OutputMode, groups, number, print_blocks, say, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
-    let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    let (mut judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    judging.check = args.check.clone();
     let checked = incrowd::verify(&judging, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         mode.note(&format!(
@@ -19,8 +20,14 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
             thousands(*records)
         ));
     }
+    if let Behind::Unknown(why) = &checked.behind {
+        mode.note(why);
+    }
     for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
         mode.note(warning);
+    }
+    if checked.manifest_unsealed {
+        mode.note("the manifest does not state its own digest: whether it was changed cannot be told");
     }
     if mode.json {
         mode.print_json(&checked.to_json());
@@ -95,6 +102,10 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
         if judgement.holds {
             say!("verify   {title}   holds   {what} {have}");
+        } else if judgement.unknown && matches!(checked.behind, Behind::Unknown(_)) {
+            say!(
+                "verify   {title}   UNKNOWN   in records the {what} is {have}; in persons it was judged when it was made"
+            );
         } else if judgement.unknown {
             say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
         } else {
@@ -106,6 +117,10 @@ pub(crate) fn print(checked: &Checked, path: &str) {
             );
         }
     }
+    if let (Behind::Known, Some(found)) = (&checked.behind, &verification.persons) {
+        let (published, smallest) = (thousands(found.published), thousands(found.smallest_group));
+        say!("persons  {published} persons; the smallest group has {smallest}");
+    }
     print_rules(checked);
     for column in &checked.identifiers {
         say!("verify   identifier `{column}`   FAILS   it is published");
@@ -115,6 +130,16 @@ pub(crate) fn print(checked: &Checked, path: &str) {
         Some(false) => {
             say!("digest   DIFFERS from the manifest: the table was changed after it was released")
         }
+        None => {}
+    }
+    if checked.manifest_as_made == Some(false) {
+        say!(
+            "manifest DIFFERS from its own digest: it was changed after it was made, and so may be what it promises"
+        );
+    }
+    match checked.signed {
+        Some(true) => say!("signed   by the key, and so are the digests of the release"),
+        Some(false) => say!("signed   FAILS   the manifest is not signed by this key as it is now"),
         None => {}
     }
     if let Some(found) = records {

@@ -77,7 +77,7 @@ fn files_with_other_columns_are_not_one_table() {
 
 #[test]
 fn two_columns_of_one_name_are_refused() {
-    let says = &["`t.csv` has two columns called `age` (columns 1 and 3)", "rename"];
+    let says = &["`t.csv` has two columns of one name (columns 1 and 3)", "rename"];
     refuses("age,zip,age\n1,2,S3CR3T\n1,2,S3CR3T\n", says);
 }
 

@@ -113,7 +113,7 @@ fn building_says_what_does_not_fit_and_shows_no_cell() {
         ("country", "tree.toml", "column `country` has 1"),
         ("age", "intervals:5", "column `age` holds a value that is not a number"),
         ("born", "dates", "column `born` holds a value that is not a date"),
-        ("contry", "tree.toml", "did you mean `country`?"),
+        ("contry", "tree.toml", "does the file have a header?"),
         ("zip", "maks", "hierarchy `maks` cannot be read"),
         ("age", "intervals:-1", "above 0"),
     ] {

@@ -11,8 +11,11 @@ use crate::room::Room;
 const ROWS: u32 = 150_000;
 const RELEASE: &str = "people.release.csv";
 const MANIFEST: &str = "people.release.json";
-const PARTIAL_RELEASE: &str = ".people.release.csv.incrowd-partial";
-const PARTIAL_MANIFEST: &str = ".people.release.json.incrowd-partial";
+
+/// Whether a hidden file of ours has this ending.
+fn is_hidden(name: &str, ending: &str) -> bool {
+    name.starts_with(".people.release.") && name.ends_with(ending)
+}
 
 /// A table large enough to be interrupted, in the room itself, with an old release; and how long a run takes.
 pub(crate) fn busy_room(rows: u32) -> (Room, Duration) {
@@ -28,7 +31,7 @@ pub(crate) fn busy_room(rows: u32) -> (Room, Duration) {
 #[derive(Clone, Copy, Debug)]
 enum Moment {
     After(Duration),
-    /// As soon as the manifest is written, before anything is put in place.
+    /// As soon as the journal is written, when everything is about to be put in place.
     Written,
     /// As soon as anything is put in place.
     InPlace,
@@ -37,11 +40,12 @@ enum Moment {
 impl Moment {
     fn wait(self, room: &Room, run: &mut Child) {
         let file = |name: &str| std::fs::metadata(room.path().join(name)).ok();
+        let journal = || room.names().iter().any(|name| is_hidden(name, ".incrowd-journal"));
         let inodes = || [RELEASE, MANIFEST].map(|name| file(name).map(|f| f.ino()));
         let before = inodes();
         let come = || match self {
             Moment::After(_) => true,
-            Moment::Written => file(PARTIAL_MANIFEST).is_some_and(|f| f.len() > 0),
+            Moment::Written => journal(),
             Moment::InPlace => inodes() != before,
         };
         if let Moment::After(delay) = self {
@@ -69,32 +73,22 @@ fn kill_nine_leaves_the_old_release_or_the_new_one() {
         run.kill().unwrap();
         run.wait().unwrap();
         let left = room.names();
-        let strange =
-            |n: &&String| ![PARTIAL_RELEASE, PARTIAL_MANIFEST].contains(&n.as_str()) && !names.contains(n);
+        let strange = |n: &&String| !is_hidden(n, "") && !names.contains(n);
         assert_eq!(left.iter().find(strange), None, "{moment:?}");
-        unfinished += u32::from(left.iter().any(|n| n == PARTIAL_RELEASE));
-        match (room.bytes(RELEASE) == old_release, room.bytes(MANIFEST) == old_manifest) {
-            (true, true) => {}
-            (false, false) => {
-                assert_eq!(left, names, "nothing is left to do: {moment:?}");
-                room.does(&format!("verify {RELEASE}")).prints(&["digest   matches"]);
-            }
-            // Killed between the two renames, the first of which takes its time to clear away the old release.
-            (false, true) => {
-                let mut all_but_in_place = names.clone();
-                all_but_in_place.push(PARTIAL_MANIFEST.to_owned());
-                all_but_in_place.sort();
-                assert_eq!(left, all_but_in_place, "{moment:?}");
-                let done = room.does(&format!("verify {RELEASE} --manifest {PARTIAL_MANIFEST}"));
-                done.prints(&["k-anonymity(k=10)   holds", "digest   matches"]);
-                // The release is complete: `verify` finds the manifest that vouches for it.
-                room.does(&format!("verify {RELEASE}")).prints(&["digest   matches"]);
-            }
-            (true, false) => panic!("a manifest without its release: {moment:?}"),
+        for partial in left.iter().filter(|n| is_hidden(n, ".incrowd-partial")) {
+            unfinished += 1;
+            let found = std::fs::metadata(room.path().join(partial)).unwrap();
+            let published = left.iter().any(|n| is_hidden(n, ".incrowd-journal"));
+            assert!(found.mode() & 0o077 == 0 || published, "others can read {partial}: {moment:?}");
         }
+        // Whatever comes next puts everything right.
+        room.does(&format!("verify {RELEASE}")).prints(&["digest   matches"]);
+        assert_eq!(room.names(), names, "{moment:?}");
+        let (release, manifest) = (room.bytes(RELEASE) == old_release, room.bytes(MANIFEST) == old_manifest);
+        assert_eq!(release, manifest, "half of each: {moment:?}");
     }
     assert!(unfinished > 2, "only {unfinished} runs were interrupted at work: give them more records");
     room.does("anonymize job.toml");
-    assert_eq!(room.names(), names, "the next run clears away what was left");
+    assert_eq!(room.names(), names);
     room.does(&format!("verify {RELEASE}")).prints(&["k-anonymity(k=10)   holds", "digest   matches"]);
 }

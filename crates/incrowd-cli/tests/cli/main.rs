@@ -25,15 +25,23 @@ mod missing;
 mod models;
 mod order;
 mod outliers;
+mod persons;
 mod profile;
 mod report;
+mod seals;
 mod skewed;
 mod verify;
 
 #[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
 mod interrupted;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod places;
 #[cfg(unix)]
 mod streams;
 mod together;

@@ -131,6 +131,15 @@ impl Room {
         Done::new(typed, output)
     }
 
+    /// The same with some settings of the environment.
+    #[cfg(unix)]
+    pub(crate) fn run_with(&self, typed: &str, settings: &[(&str, &str)]) -> Done {
+        let mut command = self.command();
+        command.args(typed.split_whitespace()).envs(settings.iter().copied());
+        let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap();
+        Done::new(typed, output)
+    }
+
     /// Runs what is typed after `incrowd`, with its result sent elsewhere.
     #[cfg(unix)]
     pub(crate) fn run_into(&self, typed: &str, stdout: impl Into<Stdio>) -> Done {

@@ -183,7 +183,9 @@ pages! {
     optimized_mondrian "docs/optimized-mondrian.md"
     plain_k_anonymity "docs/plain-k-anonymity.md"
     profile "docs/profile.md"
+    publishing "docs/publishing.md"
     report "docs/report.md"
+    persons "docs/persons.md"
     skewed "docs/skewed.md"
     utility "docs/utility.md"
 }

@@ -8,7 +8,7 @@ use crate::hierarchy::intervals::not_numeric;
 use crate::hierarchy::mdr::{self, Mdr, Unit};
 use crate::index::Code;
 use crate::limits::Limits;
-use crate::number::{Number, date_of, parse_date, parse_number};
+use crate::number::{Number, date_of, parse_date, parse_number, ratio};
 use crate::schema::Kind;
 
 /// The distinct values of a column, ascending.
@@ -176,7 +176,7 @@ impl NumberLine {
     /// `(hi - lo) / domain`; 0 for a constant column.
     pub(super) fn width(&self, lo: f64, hi: f64) -> f64 {
         let (min, max) = self.domain;
-        if max <= min { 0.0 } else { ((hi - lo) / (max - min)).clamp(0.0, 1.0) }
+        if max <= min { 0.0 } else { ratio((lo, hi), (min, max), 0.0).clamp(0.0, 1.0) }
     }
 
     /// Missing and present values have no order between them, so they part before anything else is divided.

@@ -38,7 +38,8 @@ pub fn read(name: &str, text: &str) -> Result<Taxonomy> {
     let errors: Vec<_> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
     if let Some(first) = errors.first() {
         let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
-        return Err(Error::input(format!("hierarchy `{name}`, {first}{more}"))
+        let place = first.line.map_or_else(String::new, |line| format!("line {line}: "));
+        return Err(Error::input(format!("hierarchy `{name}`, {place}{}{more}", first.plain))
             .help(format!("`incrowd hierarchy lint {name}` lists everything that is wrong with it")));
     }
     let mut paths: Vec<Vec<String>> = lines.into_iter().map(|line| line.path).collect();

@@ -80,7 +80,7 @@ impl Intervals {
         for (label, x) in &leaves {
             let mut path = vec![label.clone()];
             for level in 0..self.levels() {
-                let cell = open(self.cell(level, *x), limits);
+                let cell = open(self.cell(level, *x).ok_or_else(|| too_narrow(column))?, limits);
                 let name = self.label(cell, integers);
                 let closed = if integers { (cell.0.ceil(), cell.1.ceil() - 1.0) } else { cell };
                 let extent = (closed.0.max(domain.0), closed.1.min(domain.1));
@@ -114,22 +114,26 @@ impl Intervals {
         }
     }
 
-    /// The half-open cell that holds `x`.
-    fn cell(&self, level: usize, x: f64) -> (f64, f64) {
-        match self {
+    /// The half-open cell that holds `x`; `None` if cells of this width cannot be told apart where `x` lies.
+    fn cell(&self, level: usize, x: f64) -> Option<(f64, f64)> {
+        Some(match self {
             Intervals::Fixed { width, origin, factor, .. } => {
-                let edge = |i: i64| significant(origin + i as f64 * width);
-                // Rounding may put a number on the wrong side of an edge; the edges as published decide.
-                let mut finest = ((x - origin) / width).floor() as i64;
-                while x < edge(finest) {
-                    finest -= 1;
+                let edge = |i: f64| match origin + i * width {
+                    whole if whole.fract() == 0.0 && whole.abs() < EXACT => whole,
+                    edge => significant(edge),
+                };
+                let estimate = ((x - origin) / width).floor();
+                if estimate.is_nan() || estimate.abs() >= EXACT {
+                    return None;
                 }
-                while x >= edge(finest + 1) {
-                    finest += 1;
-                }
-                let joined = i64::from(*factor).saturating_pow(level as u32);
-                let i = finest.div_euclid(joined);
-                (edge(i.saturating_mul(joined)), edge((i + 1).saturating_mul(joined)))
+                // Rounding may put a number on the wrong side of an edge; the edges as published decide. Where rounding moves
+                // an edge by more than a cell, the cells have no names of their own.
+                let holds = |i: &f64| (edge(*i)..edge(i + 1.0)).contains(&x);
+                let finest = [estimate, estimate - 1.0, estimate + 1.0].into_iter().find(holds)?;
+                // A cell of more joined ones than a number can count reaches from the origin to an end of the line.
+                let joined = f64::from(*factor).powi(level as i32);
+                let i = (finest / joined).floor();
+                (edge(i * joined), edge((i + 1.0) * joined))
             }
             Intervals::Cuts(levels) => {
                 let cuts = &levels[level];
@@ -137,7 +141,7 @@ impl Intervals {
                 let lo = if above == 0 { f64::NEG_INFINITY } else { cuts[above - 1] };
                 (lo, cuts.get(above).copied().unwrap_or(f64::INFINITY))
             }
-        }
+        })
     }
 
     fn label(&self, (lo, hi): (f64, f64), integers: bool) -> String {
@@ -158,6 +162,15 @@ fn open((lo, hi): (f64, f64), limits: Limits) -> (f64, f64) {
     let hi = if limits.top.is_some_and(|top| hi > top) { f64::INFINITY } else { hi };
     let lo = if limits.bottom.is_some_and(|bottom| lo <= bottom) { f64::NEG_INFINITY } else { lo };
     (lo, hi)
+}
+
+/// A whole number from here on is not exactly a float.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+fn too_narrow(column: &str) -> Error {
+    Error::input(format!("column `{column}` holds a number for which its intervals are too narrow: they could not be told apart"))
+        .help("take wider intervals or cut points, or list what counts as missing in [input] missing")
+        .at(format!("columns.{column}.hierarchy"))
 }
 
 /// The number rounded to twelve significant digits, so that 0.35 is not published as 0.35000000000000003.
@@ -198,6 +211,55 @@ mod tests {
         let node = t.node("[20, 24]").unwrap();
         assert_eq!(t.ncp(node), 4.0 / 73.0);
         assert_eq!(t.loss(node), 5.0 / 74.0);
+    }
+
+    /// The obvious way: walk from the origin, cell by cell.
+    fn walked(width: f64, origin: f64, x: f64) -> (f64, f64) {
+        let mut i = 0.0;
+        let edge = |i: f64| significant(origin + i * width);
+        while x < edge(i) {
+            i -= 1.0;
+        }
+        while x >= edge(i + 1.0) {
+            i += 1.0;
+        }
+        (edge(i), edge(i + 1.0))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_cell_is_the_one_a_walk_finds(tenths in -20_000i32..20_000, width in 1u32..300, origin in -50i32..50) {
+            let (x, width, origin) = (f64::from(tenths) / 10.0, f64::from(width) / 10.0, f64::from(origin) / 10.0);
+            let intervals = Intervals::fixed(width, origin, 3, 3).unwrap();
+            proptest::prop_assert_eq!(intervals.cell(0, x), Some(walked(width, origin, x)));
+            for level in 1..3 {
+                let (lo, hi) = intervals.cell(level, x).unwrap();
+                let (finer_lo, finer_hi) = intervals.cell(level - 1, x).unwrap();
+                proptest::prop_assert!(lo <= finer_lo && finer_hi <= hi);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_too_large_for_their_intervals_are_refused_at_once() {
+        for (width, values) in [
+            (5.0, ["1", "2", "1e20"]),
+            (1e-17, ["39", "40", "41"]),
+            (100.0, ["1", "2", "1e308"]),
+            (1.0, ["-1.7e308", "1.7e308", "0"]),
+            (1e-300, ["1", "2", "3"]),
+        ] {
+            let error = Intervals::fixed(width, 0.0, 3, 2).unwrap().build("age", &values).unwrap_err();
+            assert!(error.message().contains("too narrow"), "{error}");
+        }
+        // Milliseconds have thirteen digits, and whole edges are exact.
+        let t = Intervals::fixed(5.0, 0.0, 1, 2).unwrap();
+        let t = t.build("t", &["1600000000001", "1600000000004", "1600000000005"]).unwrap();
+        assert_eq!(common(&t, "1600000000001", "1600000000004"), "[1600000000000, 1600000000004]");
+        // More levels than a number can count.
+        let t = Intervals::fixed(1.0, 0.0, 32, u32::MAX).unwrap().build("x", &["-3", "3", "5"]).unwrap();
+        assert_eq!(common(&t, "3", "5"), "[0, 4294967294]");
+        assert_eq!(common(&t, "-3", "5"), "*");
     }
 
     #[test]

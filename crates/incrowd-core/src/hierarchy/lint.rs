@@ -24,8 +24,10 @@ pub struct Finding {
     pub severity: Severity,
     /// The line it was found on.
     pub line: Option<u64>,
-    /// The sentence. It may quote labels of the hierarchy file, never cells of the table.
+    /// The sentence. It may quote labels of the hierarchy file, for those who ask to see them.
     pub message: String,
+    /// The sentence without labels, for errors: the file may be a table by mistake.
+    pub plain: String,
 }
 
 impl fmt::Display for Finding {
@@ -37,12 +39,12 @@ impl fmt::Display for Finding {
     }
 }
 
-fn error(line: u64, message: String) -> Finding {
-    Finding { severity: Severity::Error, line: Some(line), message }
+fn error(line: u64, message: String, plain: String) -> Finding {
+    Finding { severity: Severity::Error, line: Some(line), message, plain }
 }
 
-fn warning(line: u64, message: String) -> Finding {
-    Finding { severity: Severity::Warning, line: Some(line), message }
+fn warning(line: u64, message: String, plain: String) -> Finding {
+    Finding { severity: Severity::Warning, line: Some(line), message, plain }
 }
 
 /// Checks the lines of a hierarchy file by themselves. Findings come in line order.
@@ -50,7 +52,7 @@ pub fn lint(lines: &[Line]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if lines.is_empty() {
         let message = "the file has no lines; write one per value: `value;level1;…;*`".to_owned();
-        findings.push(Finding { severity: Severity::Error, line: None, message });
+        findings.push(Finding { severity: Severity::Error, line: None, plain: message.clone(), message });
         return findings;
     }
     let height = lines[0].path.len();
@@ -60,33 +62,34 @@ pub fn lint(lines: &[Line]) -> Vec<Finding> {
     for line in lines {
         let path = &line.path;
         if path.len() < 2 {
-            findings
-                .push(error(line.number, "only one level; a value needs at least a root such as `*`".into()));
+            let message = "only one level; a value needs at least a root such as `*`".to_owned();
+            findings.push(error(line.number, message.clone(), message));
             continue;
         }
         if let Some(level) = path.iter().skip(1).position(|label| label.is_empty()) {
-            findings.push(error(line.number, format!("level {} is empty", level + 1)));
+            let message = format!("level {} is empty", level + 1);
+            findings.push(error(line.number, message.clone(), message));
         }
         if path.len() != height {
             let message = format!("{} levels where line {} has {height}", path.len(), lines[0].number);
-            findings.push(warning(line.number, message));
+            findings.push(warning(line.number, message.clone(), message));
         }
         let top = &path[path.len() - 1];
         if top != root {
             let message =
                 format!("no single root: ends in `{top}` where line {} ends in `{root}`", lines[0].number);
-            findings.push(error(line.number, message));
+            let plain = format!("no single root: it does not end as line {} does", lines[0].number);
+            findings.push(error(line.number, message, plain));
         }
         if let Some(first) = leaves.get(path[0].as_str()) {
             if first.path == *path {
-                findings.push(warning(
-                    line.number,
-                    format!("`{}` again, same as line {}", path[0], first.number),
-                ));
+                let message = format!("`{}` again, same as line {}", path[0], first.number);
+                findings.push(warning(line.number, message, format!("the same as line {}", first.number)));
             } else {
                 let message =
                     format!("duplicate leaf `{}`: line {} files it elsewhere", path[0], first.number);
-                findings.push(error(line.number, message));
+                let plain = format!("duplicate leaf: line {} files it elsewhere", first.number);
+                findings.push(error(line.number, message, plain));
             }
             continue;
         }
@@ -102,14 +105,16 @@ pub fn lint(lines: &[Line]) -> Vec<Finding> {
                     pair[0],
                     pair[1]
                 );
-                findings.push(error(line.number, message));
+                let plain = format!(
+                    "level {} is not functional: its label lies below another one than on line {first}",
+                    above + 1
+                );
+                findings.push(error(line.number, message, plain));
             }
         }
         if let Some(label) = path[1..].iter().find(|label| excludes(label, &path[0])) {
-            findings.push(warning(
-                line.number,
-                format!("label `{label}` does not contain its value `{}`", path[0]),
-            ));
+            let message = format!("label `{label}` does not contain its value `{}`", path[0]);
+            findings.push(warning(line.number, message, "a label does not contain its value".to_owned()));
         }
     }
     findings

@@ -35,8 +35,8 @@ impl Tree {
         }
         let tree = Tree { name: name.to_owned(), paths };
         let mut seen = hashbrown::HashSet::new();
-        if let Some(twice) = tree.paths.iter().find(|path| !seen.insert(path[0].as_str())) {
-            return Err(Error::input(format!("hierarchy `{name}` lists the value `{}` twice", twice[0])));
+        if tree.paths.iter().any(|path| !seen.insert(path[0].as_str())) {
+            return Err(Error::input(format!("hierarchy `{name}` lists a value twice")));
         }
         if tree.paths.is_empty() {
             return Err(Error::input(format!("hierarchy `{name}` has no values")));
@@ -90,8 +90,8 @@ fn walk(
             Ok(())
         }
         _ => Err(Error::input(format!(
-            "hierarchy `{name}`: `{}` must be a table (more levels) or a list (values)",
-            above.last().map_or("", String::as_str)
+            "hierarchy `{name}`: a label on level {} must be a table (more levels) or a list (values)",
+            above.len() - 1
         ))),
     }
 }

@@ -373,7 +373,7 @@ impl Taxonomy {
 
 /// `(hi - lo + step) / (domain + step)`, 0 for a constant column, never above 1.
 pub(crate) fn share((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> f64 {
-    if max <= min { 0.0 } else { ((hi - lo + step) / (max - min + step)).clamp(0.0, 1.0) }
+    if max <= min { 0.0 } else { crate::number::ratio((lo, hi), (min, max), step).clamp(0.0, 1.0) }
 }
 
 #[cfg(test)]

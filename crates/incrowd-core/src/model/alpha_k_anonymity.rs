@@ -6,7 +6,6 @@
 //! Where we differ: the paper's simple model is about one value, its general one about all; `values` names those it is
 //! about, and without it all are.
 
-use super::k_anonymity::smallest_group;
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -46,7 +45,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Records, Need::Sensitive],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
         Ok(Box::new(AlphaK {
             alpha: params.number("alpha"),
@@ -103,13 +102,13 @@ struct Bound {
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
+        let (histogram, size) = (self.watched.holders(group), self.watched.size(group));
         let about = histogram.entries().iter().filter(|entry| self.counts[entry.0 as usize]);
         let most = about.map(|entry| entry.1).max().unwrap_or(0);
-        let have = if group.records == 0 { 0.0 } else { most as f64 / group.records as f64 };
-        let holds = group.records == 0 || self.exact.at_most(most.into(), group.records.into());
+        let have = if size == 0 { 0.0 } else { most as f64 / size as f64 };
+        let holds = size == 0 || self.exact.at_most(most.into(), size.into());
         let share = Verdict::at_most("greatest share of a value", have, self.alpha, holds);
-        smallest_group(group, self.k).and(share)
+        self.watched.unit.smallest_group(group, self.k).and(share)
     }
 
     fn looks_at(&self) -> Option<usize> {

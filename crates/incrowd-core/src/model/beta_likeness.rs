@@ -40,7 +40,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: true, suppressing: false },
+    survives: Survives { merging: true, overlapping: false, suppressing: false },
     make: |params| {
         Ok(Box::new(BetaLikeness {
             beta: params.number("beta"),
@@ -66,14 +66,7 @@ impl Model for BetaLikeness {
         let (watched, _) = Watched::find(data, &self.on)?;
         let overall = watched.overall(data);
         let (beta, exact) = (self.beta, Decimal::of(self.beta));
-        Ok(Box::new(Bound {
-            beta,
-            exact,
-            enhanced: self.enhanced,
-            overall,
-            records: data.records(),
-            watched,
-        }))
+        Ok(Box::new(Bound { beta, exact, enhanced: self.enhanced, overall, records: data.people(), watched }))
     }
 }
 
@@ -104,8 +97,8 @@ impl Bound {
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
-        let judged = histogram.entries().iter().map(|&(code, n)| self.judge(code, n, group.records));
+        let (histogram, size) = (self.watched.holders(group), self.watched.size(group));
+        let judged = histogram.entries().iter().map(|&(code, n)| self.judge(code, n, size));
         let nothing = Verdict::at_most("greatest relative gain of a value", 0.0, self.beta, true);
         judged.reduce(Verdict::and).unwrap_or(nothing)
     }

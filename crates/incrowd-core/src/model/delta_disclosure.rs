@@ -33,7 +33,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: true, suppressing: false },
+    survives: Survives { merging: true, overlapping: false, suppressing: false },
     make: |params| {
         Ok(Box::new(DeltaDisclosure { delta: params.number("delta"), on: params.word("on").to_owned() }))
     },
@@ -54,7 +54,7 @@ impl Model for DeltaDisclosure {
         let (watched, _) = Watched::find(data, &self.on)?;
         let overall = watched.overall(data);
         let values = overall.iter().filter(|&&records| records > 0).count();
-        Ok(Box::new(Bound { delta: self.delta, values, overall, records: data.records(), watched }))
+        Ok(Box::new(Bound { delta: self.delta, values, overall, records: data.people(), watched }))
     }
 }
 
@@ -69,9 +69,9 @@ struct Bound {
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
+        let (histogram, size) = (self.watched.holders(group), self.watched.size(group));
         let factor = |&(code, in_group): &(u32, u64)| {
-            let expected = i128::from(self.overall[code as usize]) * i128::from(group.records);
+            let expected = i128::from(self.overall[code as usize]) * i128::from(size);
             let have = i128::from(in_group) * i128::from(self.records);
             // The difference is exact, so the logarithm is good even where the shares are nearly equal.
             ((have - expected) as f64 / expected as f64).ln_1p().abs()

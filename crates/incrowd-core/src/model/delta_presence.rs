@@ -9,6 +9,7 @@
 //! absent, which breaks any δ_min above 0. Since overlapping groups can cover the same people, the promise is not said to
 //! survive merging.
 
+use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
@@ -40,7 +41,7 @@ pub(super) const CARD: Card = Card {
         },
     ],
     needs: &[Need::Population],
-    survives: Survives { merging: false, suppressing: false },
+    survives: Survives { merging: false, overlapping: false, suppressing: false },
     make: |params| {
         let (min, max) = (params.number("delta_min"), params.number("delta_max"));
         if min > max {
@@ -63,14 +64,21 @@ impl Model for DeltaPresence {
         &CARD
     }
 
-    fn bind(&self, _: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(*self))
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        Ok(Box::new(Bound { min: self.min, max: self.max, unit: Unit::of(data) }))
     }
 }
 
-impl BoundModel for DeltaPresence {
+#[derive(Debug)]
+struct Bound {
+    min: f64,
+    max: f64,
+    unit: Unit,
+}
+
+impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let (part, whole) = (u128::from(group.records), u128::from(group.population));
+        let (part, whole) = (u128::from(self.unit.size(group)), u128::from(group.population));
         if part == 0 && whole == 0 {
             return Verdict::at_most("greatest probability of presence", 0.0, self.max, true);
         }

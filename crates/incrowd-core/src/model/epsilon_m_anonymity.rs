@@ -46,7 +46,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: false, suppressing: true },
+    survives: Survives { merging: false, overlapping: false, suppressing: true },
     make: |params| {
         Ok(Box::new(EpsilonM {
             epsilon: params.number("epsilon"),
@@ -101,11 +101,57 @@ impl Bound {
         let slack = (x.abs() + width) * (4.0 * f64::EPSILON);
         (x - width - slack, x + width + slack)
     }
+
+    /// How many persons at most have some number in the neighbourhood of one number.
+    fn most_persons(&self, group: &GroupSummary) -> u64 {
+        let (mut numbers, mut persons): (Vec<(f64, usize)>, usize) = (Vec::new(), 0);
+        self.watched.each_person(group, |values| {
+            numbers.extend(values.iter().map(|&(code, _)| (self.numbers[code as usize], persons)));
+            persons += 1;
+        });
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let windows = numbers.chunk_by(|a, b| a.0 == b.0).map(|same| {
+            let (lo, hi) = self.around(same[0].0);
+            let first = numbers.partition_point(|entry| entry.0 < lo);
+            (first, numbers.partition_point(|entry| entry.0 <= hi))
+        });
+        // Both ends move to the right, unless a share above 1 lets a greater number reach further to the left.
+        let (mut inside, mut within, mut most) = (vec![0u32; persons], 0u64, 0);
+        let (mut from, mut to) = (0, 0);
+        for (first, last) in windows {
+            if first < from {
+                inside.fill(0);
+                (within, from, to) = (0, first, first);
+            }
+            for &(_, person) in &numbers[to..last.max(to)] {
+                within += u64::from(inside[person] == 0);
+                inside[person] += 1;
+            }
+            to = to.max(last);
+            for &(_, person) in &numbers[from..first] {
+                inside[person] -= 1;
+                within -= u64::from(inside[person] == 0);
+            }
+            from = first;
+            if to > last {
+                for &(_, person) in &numbers[last..to] {
+                    inside[person] -= 1;
+                    within -= u64::from(inside[person] == 0);
+                }
+                to = last;
+            }
+            most = most.max(within);
+        }
+        most
+    }
 }
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
+        if self.watched.unit.persons().is_some() {
+            return self.verdict(self.most_persons(group), self.watched.size(group));
+        }
+        let histogram = self.watched.holders(group);
         let entries = histogram.entries().iter();
         let mut numbers: Vec<(f64, u64)> =
             entries.map(|&(code, records)| (self.numbers[code as usize], records)).collect();
@@ -127,9 +173,9 @@ impl BoundModel for Bound {
     }
 
     fn attainable(&self, whole: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(whole);
+        let histogram = self.watched.holders(whole);
         let most = histogram.entries().iter().map(|entry| entry.1).max().unwrap_or(0);
-        Verdict { what: "share of the most frequent number", ..self.verdict(most, whole.records) }
+        Verdict { what: "share of the most frequent number", ..self.verdict(most, self.watched.size(whole)) }
     }
 
     fn looks_at(&self) -> Option<usize> {

@@ -3,13 +3,16 @@
 //! Paper: `sweeney2002`, Definition 3 as printed there; `samarati2001` for the idea. Every combination of
 //! quasi-identifier cells that occurs in the release belongs to at least k records.
 //!
-//! Where we differ: suppressed records form no group, and a row counts as often as it was read, so a table with several
-//! records per person needs k to be chosen accordingly.
+//! Where we differ: suppressed records form no group. If the table says whose records they are, a group has at least k
+//! different persons; if not, a record counts as a person. `dominance` bounds how many of a group's records are one person's;
+//! it survives merging, because shares of at most d of two groups are a share of at most d of both together.
 
+use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::exact::Decimal;
 use crate::group::GroupSummary;
 
 /// The list entry.
@@ -19,29 +22,42 @@ pub(super) const CARD: Card = Card {
     promise: "Every combination of published quasi-identifier cells belongs to at least k records, so linking on them \
               narrows a person down to k candidates, never to one.",
     limits: "It says nothing about sensitive values: a group whose members all share one disease is k-anonymous and \
-             still gives the disease away. It counts records, so a person with several records is not k persons. It \
-             trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
-    params: &[Param {
-        name: "k",
-        kind: ParamKind::Count(1),
-        default: None,
-        about: "how many records a group has at least",
-    }],
+             still gives the disease away. Without `[input] person` it counts records, and k records of one person are not k \
+             people; with it, somebody who knows several records of one person may still find fewer than k (see the attack \
+             `persons`). It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
+    params: &[
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "how many records, or persons, a group has at least",
+        },
+        Param {
+            name: "dominance",
+            kind: ParamKind::Number(0.0, 1.0),
+            default: Some(""),
+            about: "the greatest share of a group's records that one person may have",
+        },
+    ],
     needs: &[Need::Records],
-    survives: Survives { merging: true, suppressing: true },
-    make: |params| Ok(Box::new(KAnonymity { k: params.count("k") })),
+    survives: Survives { merging: true, overlapping: true, suppressing: true },
+    make: |params| {
+        let dominance = params.optional_number("dominance");
+        Ok(Box::new(KAnonymity { k: params.count("k"), dominance }))
+    },
 };
 
 /// At least k records in every group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KAnonymity {
     k: u64,
+    dominance: Option<f64>,
 }
 
 impl KAnonymity {
     /// Groups of at least `k` records, `k` at least 1.
     pub fn new(k: u64) -> Result<Self> {
-        if k == 0 { Err(Error::job("k must be at least 1")) } else { Ok(KAnonymity { k }) }
+        if k == 0 { Err(Error::job("k must be at least 1")) } else { Ok(KAnonymity { k, dominance: None }) }
     }
 }
 
@@ -50,24 +66,36 @@ impl Model for KAnonymity {
         &CARD
     }
 
-    fn bind(&self, _: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(*self))
+    fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
+        Ok(Box::new(Bound { k: self.k, dominance: self.dominance, unit: Unit::of(data) }))
     }
 }
 
-impl BoundModel for KAnonymity {
+#[derive(Debug)]
+struct Bound {
+    k: u64,
+    dominance: Option<f64>,
+    unit: Unit,
+}
+
+impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        smallest_group(group, self.k)
+        let size = self.unit.smallest_group(group, self.k);
+        let Some(most) = self.dominance else { return size };
+        let own = self.unit.of_group(group).map_or(1, |(persons, own)| persons.most_records(own));
+        let (own, records) = (own.min(group.records), group.records.max(1));
+        let holds = Decimal::of(most).at_most(own.into(), records.into());
+        let share = own as f64 / records as f64;
+        size.and(Verdict::at_most("greatest share of one person's records", share, most, holds))
     }
 
     fn least_records(&self) -> Option<u64> {
-        Some(self.k)
+        (self.dominance.is_none() && self.unit.persons().is_none()).then_some(self.k)
     }
-}
 
-/// At least k records, as other models ask for too.
-pub(super) fn smallest_group(group: &GroupSummary, k: u64) -> Verdict {
-    Verdict::at_least("smallest group", group.records as f64, k as f64, group.records >= k)
+    fn least_persons(&self) -> Option<u64> {
+        (self.dominance.is_none() && self.unit.persons().is_some()).then_some(self.k)
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +104,8 @@ mod tests {
 
     #[test]
     fn admits_from_k_records_on() {
-        let model = KAnonymity::new(3).unwrap();
+        KAnonymity::new(3).unwrap();
+        let model = Bound { k: 3, dominance: None, unit: Unit::of_records() };
         for (records, holds) in [(0, false), (2, false), (3, true), (9, true)] {
             assert_eq!(model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds, holds);
         }

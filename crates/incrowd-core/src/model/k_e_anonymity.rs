@@ -3,7 +3,9 @@
 //! Paper: `zhang2007`, the definition of (k,e)-anonymity. Every group has at least k different values of the sensitive
 //! column, and its greatest value is at least e above its least.
 //!
-//! Where we differ: the difference is rounded down, so that e is never reached by rounding alone.
+//! Where we differ: the difference is rounded down, so that e is never reached by rounding alone. Where a person may have
+//! several records, the numbers that one record of each person can have are meant: at least k different ones whichever are
+//! chosen, and e is kept by the smallest range that holds some number of every person.
 
 use super::l_diversity::fewest_values;
 use super::watched::Watched;
@@ -37,7 +39,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
         Ok(Box::new(KE { k: params.count("k"), e: params.number("e"), on: params.word("on").to_owned() }))
     },
@@ -70,18 +72,56 @@ struct Bound {
     watched: Watched,
 }
 
-impl BoundModel for Bound {
-    fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
-        let numbers = histogram.entries().iter().map(|entry| self.numbers[entry.0 as usize]);
-        let (lo, hi) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+impl Bound {
+    fn range(&self, lo: f64, hi: f64) -> Verdict {
         let range = if lo <= hi { hi - lo } else { 0.0 };
         // By how much the rounded difference misses the true one, exactly (two-sum).
         let back = hi - range;
         let missed = (hi - (range + back)) + (back - lo);
         let holds = range > self.e || (range == self.e && (lo > hi || missed >= 0.0));
-        let spread = Verdict::at_least("smallest range", range, self.e, holds);
-        fewest_values(histogram.entries().len() as u64, self.k).and(spread)
+        Verdict::at_least("smallest range", range, self.e, holds)
+    }
+
+    /// The ranges that hold some number of every person, none of which lies within another.
+    fn ranges_of_persons(&self, group: &GroupSummary) -> Vec<(f64, f64)> {
+        let (mut numbers, mut persons): (Vec<(f64, usize)>, usize) = (Vec::new(), 0);
+        self.watched.each_person(group, |values| {
+            numbers.extend(values.iter().map(|&(code, _)| (self.numbers[code as usize], persons)));
+            persons += 1;
+        });
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut inside, mut within, mut first) = (vec![0u32; persons], 0, 0);
+        let mut ranges = Vec::new();
+        for &(hi, person) in &numbers {
+            within += usize::from(inside[person] == 0);
+            inside[person] += 1;
+            if within < persons {
+                continue;
+            }
+            while inside[numbers[first].1] > 1 {
+                inside[numbers[first].1] -= 1;
+                first += 1;
+            }
+            ranges.push((numbers[first].0, hi));
+        }
+        ranges
+    }
+}
+
+impl BoundModel for Bound {
+    fn admits(&self, group: &GroupSummary) -> Verdict {
+        let ranges = if self.watched.unit.persons().is_some() {
+            self.ranges_of_persons(group)
+        } else {
+            let histogram = self.watched.holders(group);
+            let numbers = histogram.entries().iter().map(|entry| self.numbers[entry.0 as usize]);
+            let outermost =
+                numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+            vec![outermost]
+        };
+        let spread = ranges.into_iter().map(|(lo, hi)| self.range(lo, hi)).reduce(Verdict::and);
+        let spread = spread.unwrap_or_else(|| self.range(f64::INFINITY, f64::NEG_INFINITY));
+        fewest_values(self.watched.extremal(group).len() as u64, self.k).and(spread)
     }
 
     fn looks_at(&self) -> Option<usize> {

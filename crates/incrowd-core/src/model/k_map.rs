@@ -29,7 +29,7 @@ pub(super) const CARD: Card = Card {
         about: "how many people of the population the cells cover at least",
     }],
     needs: &[Need::Population],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: true, suppressing: true },
     make: |params| Ok(Box::new(KMap { k: params.count("k") })),
 };
 

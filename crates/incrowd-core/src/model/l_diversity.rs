@@ -55,7 +55,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
         let kind = match (params.word("kind"), params.optional_number("c")) {
             ("recursive", Some(c)) => Kind::Recursive { c, exact: Decimal::of(c) },
@@ -106,23 +106,22 @@ struct Bound {
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
-        let mut counts: Vec<u64> = histogram.entries().iter().map(|entry| entry.1).collect();
+        // No value has more holders than the first entry says, and no choice of records is less even than all of them.
+        let (counts, size) = (self.watched.extremal(group), self.watched.size(group));
         let need = self.l as f64;
         match self.kind {
             Kind::Distinct => fewest_values(counts.len() as u64, self.l),
             Kind::Entropy => {
-                let (effective, holds) = entropy(&counts, group.records, self.l);
+                let (effective, holds) = entropy(&counts, size, self.l);
                 Verdict::at_least("least entropy, as a number of values,", effective, need, holds)
             }
             Kind::Frequency => {
                 let most = counts.iter().copied().max().unwrap_or(0);
-                let share = most as f64 / group.records.max(1) as f64;
-                let holds = eligible(most, group.records, self.l);
+                let share = most as f64 / size.max(1) as f64;
+                let holds = eligible(most, size, self.l);
                 Verdict::at_most("greatest share of a value", share, 1.0 / need, holds)
             }
             Kind::Recursive { c, exact } => {
-                counts.sort_unstable_by(|a, b| b.cmp(a));
                 let most = counts.first().copied().unwrap_or(0);
                 let rarer: u64 = counts.iter().skip(self.l as usize - 1).sum();
                 let have = if rarer == 0 { f64::INFINITY } else { most as f64 / rarer as f64 };

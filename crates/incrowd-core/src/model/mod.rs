@@ -16,7 +16,9 @@ mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod plain_k_anonymity;
+mod spread;
 mod t_closeness;
+mod unit;
 mod watched;
 
 pub use k_anonymity::KAnonymity;
@@ -78,6 +80,9 @@ pub struct Survives {
     /// Two admitted groups become one: then what the whole table breaks no grouping can keep, and a lattice search may
     /// prune.
     pub merging: bool,
+    /// The same where a person may have records in both groups. Nearly nothing but numbers of persons survives that: each of
+    /// two persons may have v in one group and w in the other, and both have both in the union.
+    pub overlapping: bool,
     /// Whole groups leave the release. Models that compare a group with the whole release do not survive that.
     pub suppressing: bool,
 }
@@ -137,6 +142,12 @@ pub trait BoundModel: Debug + Send + Sync {
     /// If the answer depends on the number of records alone, the least number that is admitted. Algorithms use it to
     /// avoid building histograms.
     fn least_records(&self) -> Option<u64> {
+        None
+    }
+
+    /// If the answer depends on the number of different persons alone, the least number that is admitted. Never there beside
+    /// [`least_records`](BoundModel::least_records).
+    fn least_persons(&self) -> Option<u64> {
         None
     }
 
@@ -291,13 +302,22 @@ impl Promise {
         self.model.card().name
     }
 
+    /// Whether the union of two groups of this table that satisfy the model does: where a person has records in several
+    /// groups, less survives merging than one thinks.
+    pub fn survives_merging(&self, data: &Dataset) -> bool {
+        let survives = self.model.card().survives;
+        let overlapping = data.persons().is_some_and(|persons| !persons.nested());
+        survives.merging && (survives.overlapping || !overlapping)
+    }
+
     /// Binds the model and refuses a table that could not satisfy it however it is grouped.
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         self.model.suits(data)?;
         let bound = self.model.bind(data)?;
         let whole = data.whole();
         let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
-        if !holds {
+        let overlapping = self.model.card().survives.merging && !self.survives_merging(data);
+        if !holds && !overlapping {
             let (title, records) = (self.title(), data.records());
             let (have, need) = (short(have), short(need));
             return Err(Error::unsatisfiable(format!(

@@ -7,7 +7,6 @@
 //! is reached by a few harmless records whatever the others are, `mean_weight` and `max_category_share` can be asked for
 //! beside it.
 
-use super::k_anonymity::smallest_group;
 use super::l_diversity::fewest_values;
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
@@ -29,7 +28,7 @@ pub(super) const CARD: Card = Card {
              record 3 under a zip code it does not have, and Table 7 shows a disease its microdata lack.",
     params: PARAMS,
     needs: &[Need::Records, Need::Sensitive],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| Ok(Box::new(Weighted::new(params, false, &CARD))),
 };
 
@@ -118,28 +117,32 @@ struct Bound {
 }
 
 impl Bound {
-    /// The records of each category, and how many values or categories the group has of the p it needs.
-    fn count(&self, group: &GroupSummary) -> (Vec<u64>, u64) {
-        let histogram = self.watched.histogram(group);
-        let mut records = vec![0u64; self.categories];
-        for &(code, count) in histogram.entries() {
-            records[self.category[code as usize] as usize] += count;
+    /// The total weight of a group, as a multiple of 1/(categories − 1), and how many values or categories it has of the p it
+    /// needs. Where a person has several records, both are the least that one record of each person can have.
+    fn count(&self, group: &GroupSummary) -> (u128, u64) {
+        let category = |code: u32| self.category[code as usize];
+        let mut total = 0u128;
+        if self.watched.unit.persons().is_some() {
+            self.watched.each_person(group, |values| {
+                let lightest = values.iter().map(|&(code, _)| category(code)).min();
+                total += u128::from(lightest.unwrap_or(0));
+            });
+        } else {
+            let weight = |&(code, count): &(u32, u64)| u128::from(category(code)) * u128::from(count);
+            total = self.watched.holders(group).entries().iter().map(weight).sum();
         }
-        let present = records.iter().filter(|&&n| n > 0).count();
-        let different = if self.model.categories_count { present } else { histogram.entries().len() };
-        (records, different as u64)
+        let different = if self.model.categories_count {
+            self.watched.extremal_of(group, category).len()
+        } else {
+            self.watched.extremal(group).len()
+        };
+        (total, different as u64)
     }
-}
-
-/// The total weight of a group is this over (categories − 1).
-fn total(records: &[u64]) -> u128 {
-    records.iter().enumerate().map(|(i, &n)| i as u128 * u128::from(n)).sum()
 }
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let (records, different) = self.count(group);
-        let total = total(&records);
+        let (total, different) = self.count(group);
         // With a single category the weight is 0.
         let unit = (self.categories as u128 - 1).max(1);
         let diversity = if self.model.categories_count {
@@ -148,20 +151,22 @@ impl BoundModel for Bound {
         } else {
             fewest_values(different, self.model.p)
         };
-        let mut verdict = smallest_group(group, self.model.k).and(diversity).and(Verdict::at_least(
-            "least weight",
-            total as f64 / unit as f64,
-            self.model.alpha,
-            Decimal::of(self.model.alpha).at_least(total, unit),
-        ));
-        let n = u128::from(group.records.max(1));
+        let mut verdict =
+            self.watched.unit.smallest_group(group, self.model.k).and(diversity).and(Verdict::at_least(
+                "least weight",
+                total as f64 / unit as f64,
+                self.model.alpha,
+                Decimal::of(self.model.alpha).at_least(total, unit),
+            ));
+        let n = u128::from(self.watched.size(group).max(1));
         if let Some(least) = self.model.mean_weight {
             let mean = total as f64 / (unit * n) as f64;
             let holds = Decimal::of(least).at_least(total, unit * n);
             verdict = verdict.and(Verdict::at_least("least mean weight", mean, least, holds));
         }
         if let Some(most) = self.model.max_category_share {
-            let largest = records.iter().copied().max().unwrap_or(0);
+            let holders = self.watched.holders_of(group, |code| self.category[code as usize]);
+            let largest = holders.into_iter().max().unwrap_or(0);
             let holds = Decimal::of(most).at_most(largest.into(), n);
             let share = largest as f64 / n as f64;
             verdict = verdict.and(Verdict::at_most("greatest share of a category", share, most, holds));
@@ -170,8 +175,8 @@ impl BoundModel for Bound {
     }
 
     fn missing(&self, group: &GroupSummary) -> [f64; 2] {
-        let (records, different) = self.count(group);
-        let weight = total(&records) as f64 / (self.categories as f64 - 1.0).max(1.0);
+        let (total, different) = self.count(group);
+        let weight = total as f64 / (self.categories as f64 - 1.0).max(1.0);
         [self.model.p.saturating_sub(different) as f64, (self.model.alpha - weight).max(0.0)]
     }
 

@@ -21,6 +21,6 @@ pub(super) const CARD: Card = Card {
              definition.",
     params: PARAMS,
     needs: &[Need::Records, Need::Sensitive, Need::Categories],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| Ok(Box::new(Weighted::new(params, true, &CARD))),
 };

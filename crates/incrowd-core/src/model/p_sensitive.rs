@@ -5,7 +5,6 @@
 //!
 //! Where we differ: p may be greater than k, groups then have at least p records.
 
-use super::k_anonymity::smallest_group;
 use super::l_diversity::fewest_values;
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
@@ -40,7 +39,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Records, Need::Sensitive],
-    survives: Survives { merging: true, suppressing: true },
+    survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
         Ok(Box::new(PSensitive {
             p: params.count("p"),
@@ -77,12 +76,12 @@ struct Bound {
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let values = self.watched.histogram(group).entries().len() as u64;
-        smallest_group(group, self.k).and(fewest_values(values, self.p))
+        let values = self.watched.extremal(group).len() as u64;
+        self.watched.unit.smallest_group(group, self.k).and(fewest_values(values, self.p))
     }
 
     fn missing(&self, group: &GroupSummary) -> [f64; 2] {
-        let values = self.watched.histogram(group).entries().len() as u64;
+        let values = self.watched.extremal(group).len() as u64;
         [self.p.saturating_sub(values) as f64, 0.0]
     }
 

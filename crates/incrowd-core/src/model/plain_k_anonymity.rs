@@ -116,7 +116,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive, Need::Region],
-    survives: Survives { merging: false, suppressing: true },
+    survives: Survives { merging: false, overlapping: false, suppressing: true },
     make: |params| {
         if params.number("p") <= 0.0 {
             return Err(Error::job("`p` of `plain-k-anonymity` is a share above 0").at("p"));

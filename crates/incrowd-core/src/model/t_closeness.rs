@@ -8,9 +8,11 @@
 //!   inner nodes of height/H · min(surplus, shortage) among the node's children
 //!
 //! Where we differ: all three are computed in integers, as multiples of 1/(N·n) for N records in all and n in the group.
+//! Where a person may have several records, each person has the weight 1, spread evenly over her records in the group.
 //! Order is that of numbers or dates, or that of a hierarchy's leaves. In a ragged hierarchy a node's height is that of
 //! its deepest leaf.
 
+use super::spread::Spread;
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -46,7 +48,7 @@ pub(super) const CARD: Card = Card {
         ON,
     ],
     needs: &[Need::Sensitive],
-    survives: Survives { merging: true, suppressing: false },
+    survives: Survives { merging: true, overlapping: false, suppressing: false },
     make: |params| {
         Ok(Box::new(TCloseness {
             t: params.number("t"),
@@ -81,7 +83,11 @@ impl Model for TCloseness {
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         let (watched, column) = Watched::find(data, &self.on)?;
-        let overall = watched.overall(data);
+        let spread = Spread::new(&watched, data);
+        let whole = data.summary(0..data.rows());
+        let (shares, total) = spread.of(&watched, &whole);
+        let mut overall = vec![0; column.values.len()];
+        shares.entries().iter().for_each(|&(code, weight)| overall[code as usize] = weight);
         let ground = match self.distance {
             Distance::Equal => Ground::Equal(overall),
             Distance::Ordered => Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?),
@@ -91,6 +97,8 @@ impl Model for TCloseness {
             t: self.t,
             exact: Decimal::of(self.t),
             ground,
+            spread,
+            total,
             records: data.records(),
             watched,
         }))
@@ -111,20 +119,25 @@ struct Bound {
     t: f64,
     exact: Decimal,
     ground: Ground,
+    spread: Spread,
+    /// The weights of the whole release together, and its records.
+    total: u64,
     records: u64,
     watched: Watched,
 }
 
 impl BoundModel for Bound {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let histogram = self.watched.histogram(group);
-        let (all, n) = (self.records, group.records);
+        let (histogram, n) = self.spread.of(&self.watched, group);
+        let all = self.total;
         // The distance is work / (unit · N · n).
         let (work, unit) = match &self.ground {
             Ground::Equal(overall) => (equal_work(overall, &histogram, all, n), 1),
             Ground::Ordered(order) => (order.work(&histogram, all, n), order.below.len() as u64),
             Ground::Tree(tree) => (tree.work(&histogram, all, n), tree.height),
         };
+        let slack = self.spread.slack((n, group.records), (all, self.records)) * u128::from(unit.max(1));
+        let work = work + slack;
         let whole = u128::from(unit.max(1)) * u128::from(all) * u128::from(n);
         let have = work as f64 / whole.max(1) as f64;
         Verdict::at_most("greatest distance", have, self.t, self.exact.at_most(work, whole.max(1)))

@@ -1,6 +1,7 @@
 //! What attributes are scaled to before distances are taken.
 
 use crate::error::{Error, Result};
+use crate::number::ratio;
 
 /// Which records give the ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ impl Axis {
 
     /// A place on the scale; outside the range it is below 0 or above 1. A constant attribute tells nobody from another.
     pub(super) fn scaled(self, x: f64) -> f64 {
-        if self.hi > self.lo { (x - self.lo) / (self.hi - self.lo) } else { 0.0 }
+        if self.hi > self.lo { ratio((self.lo, x), (self.lo, self.hi), 0.0) } else { 0.0 }
     }
 
     pub(super) fn range(self) -> (f64, f64) {

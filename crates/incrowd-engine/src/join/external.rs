@@ -155,7 +155,7 @@ impl ExternalWorker<'_> {
             let mut table =
                 self.tables[shard_of(&own[0])].lock().expect("no worker panics while it holds a table");
             let before = table.len();
-            table.add(own, &self.codes, &self.hashes);
+            table.add(own, &self.codes, &self.hashes, |_, _| {});
             self.rows.fetch_add((table.len() - before) as u64, Ordering::Relaxed);
         }
         if self.rows.load(Ordering::Relaxed) > self.most && !self.full.swap(true, Ordering::Relaxed) {
@@ -183,8 +183,9 @@ impl External {
         if let Some(first) = lacks.first() {
             let (s, names) = (if lacks.len() == 1 { "" } else { "s" }, lacks.join("`, `"));
             let error = Error::input(format!("the external table has no column{s} `{names}`"));
-            return Err(match incrowd_core::near_miss(first, source.columns().iter().map(String::as_str)) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
+            let near = incrowd_core::near_miss(first, source.columns().iter().map(String::as_str));
+            return Err(match near.filter(|_| source.is_named()) {
+                Some(_) => source.help_column(error, first),
                 None => error.help(
                     "it must have the identifier and all quasi-identifiers under the names of the table",
                 ),

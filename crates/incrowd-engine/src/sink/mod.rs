@@ -13,8 +13,8 @@ use arrow_schema::{DataType, SchemaRef};
 use incrowd_core::Result;
 
 use crate::cells::Texts;
-use crate::delimiter_of;
 use crate::source::Format;
+use crate::{delimiter_of, formula};
 
 /// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
 pub(crate) trait Rows: Sync {
@@ -43,7 +43,7 @@ pub(crate) enum Block {
 /// How rows look in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
-    Text { columns: usize, delimiter: u8 },
+    Text { columns: usize, delimiter: u8, harmless: bool },
     Arrow(SchemaRef),
     Parquet(SchemaRef),
 }
@@ -52,16 +52,29 @@ impl Renderer {
     /// For the format of a file with these columns; only typed formats use the types.
     pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
         match format {
-            Format::Csv(_) => Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target) },
+            Format::Csv(_) => {
+                Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target), harmless: false }
+            }
             Format::Parquet => Renderer::Parquet(arrow::schema(columns)),
             Format::Arrow => Renderer::Arrow(arrow::schema(columns)),
         }
     }
 
+    /// The same, with cells of text that no spreadsheet takes for a formula.
+    pub(crate) fn harmless(mut self, wanted: bool) -> Renderer {
+        if let Renderer::Text { harmless, .. } = &mut self {
+            *harmless = wanted;
+        }
+        self
+    }
+
     /// Appends a cell in the spelling of the format.
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            Renderer::Text { columns, delimiter } => text::escape(text, *delimiter, *columns == 1, out),
+            Renderer::Text { columns, delimiter, harmless } => {
+                let text = if *harmless { formula::harmless(text) } else { text.into() };
+                text::escape(&text, *delimiter, *columns == 1, out);
+            }
             Renderer::Arrow(_) | Renderer::Parquet(_) => out.extend_from_slice(text),
         }
     }
@@ -73,7 +86,7 @@ impl Renderer {
 
     pub(crate) fn render<R: Rows>(&self, rows: &R) -> Result<Block> {
         match self {
-            Renderer::Text { columns, delimiter } => {
+            Renderer::Text { columns, delimiter, .. } => {
                 Ok(Block::Text(text::render(rows, *columns, *delimiter)))
             }
             Renderer::Arrow(schema) => arrow::batch(rows, schema).map(Block::Batch),

@@ -57,7 +57,7 @@ struct Waiting {
 /// A column of a row group, ready to be written.
 enum Chunk {
     Coded(bytes::Bytes, Box<ColumnCloseResult>),
-    Values(ArrowColumnChunk),
+    Values(Box<ArrowColumnChunk>),
 }
 
 /// A Parquet file under way.
@@ -153,6 +153,6 @@ impl Waiting {
                 writer.write(&leaf)?;
             }
         }
-        writer.close().map(Chunk::Values)
+        writer.close().map(|chunk| Chunk::Values(Box::new(chunk)))
     }
 }

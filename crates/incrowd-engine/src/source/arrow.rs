@@ -1,21 +1,29 @@
 //! Reading Parquet and Arrow IPC files, one row group or record batch at a time. Every value passes as text, as a reader of
 //! the file would print it, so that what follows is the same for all formats.
 
+mod contain;
+#[cfg(test)]
+mod damaged;
+mod ipc;
+mod pages;
 mod text;
+mod thrift;
 
 use std::fs::File;
-use std::io::{Cursor, Read, Seek};
+use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::errors::ParquetError;
 
+use self::contain::contained;
 use super::work::{CodedCells, Records};
 use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
@@ -59,10 +67,75 @@ impl Typed {
     }
 }
 
-fn damaged(part: &Part, error: impl std::fmt::Display) -> Error {
-    let (file, kind) =
-        (part.path.display(), if part.format == Format::Parquet { "Parquet" } else { "Arrow" });
-    Error::input(format!("`{file}` is truncated or damaged, or no {kind} file: {error}"))
+/// Why a typed file cannot be read. What a library says of it is not told: it may hold a cell.
+#[derive(Debug)]
+struct Damage {
+    /// What follows the name of the file, if it is sound but not of a kind that is read.
+    unread: Option<String>,
+    why: String,
+    help: Option<&'static str>,
+}
+
+impl Damage {
+    fn new(why: impl Into<String>) -> Damage {
+        Damage { unread: None, why: why.into(), help: None }
+    }
+
+    fn unread(what: impl Into<String>) -> Damage {
+        Damage { unread: Some(what.into()), ..Damage::new("") }
+    }
+
+    fn help(self, help: &'static str) -> Damage {
+        Damage { help: Some(help), ..self }
+    }
+
+    fn explain(self, part: &Part) -> Error {
+        let (file, kind) =
+            (part.path.display(), if part.format == Format::Parquet { "Parquet" } else { "Arrow" });
+        let error = Error::input(match self.unread {
+            Some(what) => format!("`{file}` {what}"),
+            None => format!("`{file}` is truncated or damaged, or no {kind} file: {}", self.why),
+        });
+        match self.help {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    }
+}
+
+impl From<contain::Panicked> for Damage {
+    fn from(_: contain::Panicked) -> Damage {
+        Damage::new("what it holds makes no sense")
+    }
+}
+
+impl From<std::io::Error> for Damage {
+    fn from(error: std::io::Error) -> Damage {
+        Damage::new(error.to_string())
+    }
+}
+
+impl From<ArrowError> for Damage {
+    fn from(error: ArrowError) -> Damage {
+        match error {
+            ArrowError::IoError(why, _) => Damage::new(why),
+            other if other.to_string().to_lowercase().contains("compress") => Damage::unread("is compressed")
+                .help("incrowd reads Arrow files that are not; write it without compression"),
+            _ => Damage::new("its parts do not fit together"),
+        }
+    }
+}
+
+impl From<ParquetError> for Damage {
+    fn from(error: ParquetError) -> Damage {
+        match error {
+            ParquetError::NYI(_) => {
+                Damage::unread("uses a part of the Parquet format that incrowd does not read")
+            }
+            ParquetError::EOF(_) => Damage::new("it ends too early"),
+            _ => Damage::new("its parts do not fit together"),
+        }
+    }
 }
 
 fn file(part: &Part) -> Result<File> {
@@ -72,22 +145,48 @@ fn file(part: &Part) -> Result<File> {
 /// Opens a typed file and tells its columns.
 pub(super) fn open(part: &Part) -> Result<(Typed, Vec<Column>)> {
     let (typed, schema): (Typed, SchemaRef) = if part.format == Format::Parquet {
-        let metadata =
-            ArrowReaderMetadata::load(&file(part)?, Default::default()).map_err(|e| damaged(part, e))?;
+        let metadata = parquet_metadata(file(part)?).map_err(|damage| damage.explain(part))?;
         let schema = metadata.schema().clone();
         (Typed::Parquet(with_dictionaries(metadata)), schema)
     } else {
-        let reader =
-            arrow_ipc::reader::FileReader::try_new(file(part)?, None).map_err(|e| damaged(part, e))?;
+        let reader = ipc::open(file(part)?, None).map_err(|damage| damage.explain(part))?;
         (Typed::Arrow { batches: reader.num_batches() }, reader.schema())
     };
     Ok((typed, columns(&schema)))
 }
 
+fn parquet_metadata(mut file: File) -> Result<ArrowReaderMetadata, Damage> {
+    pages::check_footer(&mut file)?;
+    let metadata = contained(|| ArrowReaderMetadata::load(&file, Default::default()))??;
+    pages::check_chunks(metadata.metadata(), file.metadata()?.len())?;
+    Ok(metadata)
+}
+
+/// The records of a row group.
+fn row_group(
+    file: File,
+    metadata: &ArrowReaderMetadata,
+    group: usize,
+    kept: &[usize],
+) -> Result<ParquetRecordBatchReader, Damage> {
+    let length = file.metadata()?.len();
+    let file = Arc::new(file);
+    let schema = metadata.parquet_schema();
+    let mask = ProjectionMask::roots(schema, kept.iter().copied());
+    let chunks = metadata.metadata().row_group(group).columns().iter().enumerate();
+    let wanted = chunks.filter(|(leaf, _)| mask.leaf_included(*leaf));
+    let room: Vec<u64> =
+        wanted.map(|(_, chunk)| pages::check_pages(&file, chunk, length)).collect::<Result<_, _>>()?;
+    let file = Arc::try_unwrap(file).map_err(|_| Damage::new("it is still being read"))?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
+    let records = pages::records_of_batch(&room, BATCH);
+    let builder = builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(records);
+    contained(|| builder.build())?.map_err(Damage::from)
+}
+
 /// Opens an Arrow file whose bytes are in memory.
 pub(super) fn open_bytes(part: &Part, bytes: &Arc<[u8]>) -> Result<(Typed, Vec<Column>)> {
-    let reader = arrow_ipc::reader::FileReader::try_new(Cursor::new(bytes.clone()), None)
-        .map_err(|e| damaged(part, e))?;
+    let reader = ipc::open(Cursor::new(bytes.clone()), None).map_err(|damage| damage.explain(part))?;
     let columns = columns(&reader.schema());
     Ok((Typed::Bytes { bytes: bytes.clone(), batches: reader.num_batches() }, columns))
 }
@@ -99,15 +198,6 @@ pub(super) fn columns(schema: &SchemaRef) -> Vec<Column> {
         data_type: Some(f.data_type().clone()),
     };
     schema.fields().iter().map(column).collect()
-}
-
-/// The record batch at a position of an Arrow file, only the columns `kept`.
-fn batch_at<R: Read + Seek>(part: &Part, from: R, section: usize, kept: &[usize]) -> Result<RecordBatch> {
-    let mut reader =
-        arrow_ipc::reader::FileReader::try_new(from, Some(kept.to_vec())).map_err(|e| damaged(part, e))?;
-    reader.set_index(section).map_err(|e| damaged(part, e))?;
-    let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
-    batch.map_err(|e| damaged(part, e))
 }
 
 /// Text columns of a batch.
@@ -158,40 +248,48 @@ pub(super) fn section<'a>(
     section: usize,
     positions: &'a [usize],
 ) -> Result<impl Iterator<Item = Result<ArrowBatch>> + 'a> {
-    type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
+    type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Damage>>>;
     // Both readers return the projected columns in the order of the file.
     let mut kept = positions.to_vec();
     kept.sort_unstable();
     kept.dedup();
-    let (batches, owned): (Batches, Part) = match part.typed.as_ref() {
+    let batches: Batches = match part.typed.as_ref() {
         Some(Typed::Parquet(metadata)) => {
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file(part)?, metadata.clone());
-            let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().copied());
-            let reader = builder.with_projection(mask).with_row_groups(vec![section]).with_batch_size(BATCH);
-            let owned = part.clone();
-            let batches = reader.build().map_err(|e| damaged(part, e))?;
-            (Box::new(batches.map(move |batch| batch.map_err(|e| damaged(&owned, e)))), part.clone())
+            let reader = row_group(file(part)?, metadata, section, &kept);
+            let mut reader = reader.map_err(|damage| damage.explain(part))?;
+            Box::new(std::iter::from_fn(move || match contained(|| reader.next()) {
+                Ok(next) => next.map(|batch| batch.map_err(Damage::from)),
+                Err(panicked) => Some(Err(panicked.into())),
+            }))
         }
         Some(Typed::Batches(batches)) => {
-            let batch = batches.slice(section).project(&kept).map_err(|e| damaged(part, e));
-            (Box::new(std::iter::once(batch)), part.clone())
+            let batch = batches.slice(section).project(&kept).map_err(Damage::from);
+            Box::new(std::iter::once(batch))
         }
-        Some(Typed::Bytes { bytes, .. }) => {
-            let batch = batch_at(part, Cursor::new(bytes.clone()), section, &kept);
-            (Box::new(std::iter::once(batch)), part.clone())
-        }
-        _ => {
-            let batch = batch_at(part, file(part)?, section, &kept);
-            (Box::new(std::iter::once(batch)), part.clone())
-        }
+        Some(Typed::Bytes { bytes, .. }) => slices(ipc::batch_at(Cursor::new(bytes.clone()), section, &kept)),
+        _ => slices(ipc::batch_at(file(part)?, section, &kept)),
     };
+    // Whoever gets an error asks no more.
     Ok(batches.map(move |batch| {
-        let batch = batch?;
+        let batch = batch.map_err(|damage| damage.explain(part))?;
         let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
         let columns: Result<Vec<TextColumn>> =
-            positions.iter().map(|p| column(&owned, &batch, slot(p))).collect();
+            positions.iter().map(|p| column(part, &batch, slot(p))).collect();
         Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
     }))
+}
+
+/// A batch in pieces whose texts do not take too much room.
+fn slices(batch: Result<RecordBatch, Damage>) -> Box<dyn Iterator<Item = Result<RecordBatch, Damage>>> {
+    match batch {
+        Err(damage) => Box::new(std::iter::once(Err(damage))),
+        Ok(batch) => {
+            let room: Vec<u64> = batch.columns().iter().map(|column| text::room(column)).collect();
+            let step = pages::records_of_batch(&room, batch.num_rows().max(1));
+            let starts = (0..batch.num_rows().max(1)).step_by(step);
+            Box::new(starts.map(move |at| Ok(batch.slice(at, step.min(batch.num_rows() - at)))))
+        }
+    }
 }
 
 /// A column as text.
@@ -206,11 +304,20 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColum
         ))
         .help("incrowd reads text, numbers, booleans, dates and times; leave the column out or convert it")
     };
+    if !text::is_read(array.data_type()) {
+        return Err(unsupported());
+    }
+    let strange = || {
+        let file = part.path.display();
+        let what =
+            format!("column `{name}` of `{file}` holds a value that {} cannot have", array.data_type());
+        Error::input(what).help("a day or a moment may lie outside of the calendar, or bytes may be no text")
+    };
     let Some(dictionary) = array.as_any_dictionary_opt().filter(|dictionary| !dictionary.values().is_empty())
     else {
-        return text::text(array).map(TextColumn::Plain).ok_or_else(unsupported);
+        return text::text(array).map(TextColumn::Plain).ok_or_else(strange);
     };
-    let texts = text::text(dictionary.values()).ok_or_else(unsupported)?;
+    let texts = text::text(dictionary.values()).ok_or_else(strange)?;
     let place = |(record, place): (usize, usize)| {
         let there = dictionary.keys().is_valid(record) && texts.is_valid(place);
         if there { place as u32 } else { NO_TEXT }

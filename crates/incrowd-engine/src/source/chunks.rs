@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use incrowd_core::{Error, Result};
 
-use super::{Compression, Format, Part, unreadable};
+use super::{Compression, Format, Part, scan, unreadable};
 
 /// How much text a chunk has, about.
 const CHUNK: usize = 2 << 20;
@@ -169,6 +169,30 @@ fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     last
 }
 
+/// How the first line of a text ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum FirstLine {
+    /// With a line break.
+    Ends,
+    /// With the text.
+    Endless,
+    /// Within a quoted field.
+    Open,
+}
+
+/// How the header ends, as far as the text goes.
+pub(super) fn header(bytes: &[u8], delimiter: u8) -> FirstLine {
+    if header_end(bytes, delimiter).is_some() {
+        return FirstLine::Ends;
+    }
+    // Marks that close are even in number after the last one that opens; a line break shows that none did.
+    let start = bytes.iter().position(|b| !matches!(b, b'\r' | b'\n')).unwrap_or(bytes.len());
+    match scan::ends_within_quotes(&bytes[start..], delimiter) {
+        true => FirstLine::Open,
+        false => FirstLine::Endless,
+    }
+}
+
 /// Where the header ends, blank lines before it included.
 fn header_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut header = None;
@@ -238,5 +262,9 @@ mod tests {
         assert_eq!(header_end(b"a,b\nc,d\n", b','), Some(4));
         assert_eq!(header_end(b"\n\r\n\"a\nx\",b\nc,d\n", b','), Some(11));
         assert_eq!(header_end(b"a,b", b','), None);
+        assert_eq!(header(b"a,\"b\"\n1", b','), FirstLine::Ends);
+        assert_eq!(header(b"a,\"b\nc,d\n", b','), FirstLine::Open);
+        assert_eq!(header(b"a,\"b\"", b','), FirstLine::Endless);
+        assert_eq!(header(b"a,b\"", b','), FirstLine::Endless);
     }
 }

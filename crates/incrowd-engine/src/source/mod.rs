@@ -155,6 +155,8 @@ pub(crate) struct Part {
     width: usize,
     /// What is known of a typed file.
     typed: Option<arrow::Typed>,
+    /// Whether the names are known to be names: those of a typed file are, the first line of a text may be a record.
+    named: bool,
 }
 
 impl Part {
@@ -187,7 +189,9 @@ impl Source {
                 columns = own;
             } else {
                 check_names(path, &own)?;
-                let position = |column: &Column| own.iter().position(|c| c.name == column.name);
+                let places: hashbrown::HashMap<&str, usize> =
+                    own.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
+                let position = |column: &Column| places.get(column.name.as_str()).copied();
                 let positions: Option<Vec<usize>> = columns.iter().map(position).collect();
                 match positions.filter(|p| p.len() == own.len()) {
                     Some(positions) => {
@@ -232,6 +236,7 @@ impl Source {
             positions: (0..columns.len()).collect(),
             width: columns.len(),
             typed: Some(arrow::Typed::Batches(batches.clone())),
+            named: true,
         };
         Ok(Source::of_part(part, columns, false))
     }
@@ -247,6 +252,7 @@ impl Source {
             positions: Vec::new(),
             width: 0,
             typed: None,
+            named: true,
         };
         let (typed, columns) = arrow::open_bytes(&part, bytes)?;
         (part.typed, part.width) = (Some(typed), columns.len());
@@ -282,14 +288,19 @@ impl Source {
     pub fn position(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
             let error = Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
-            // Names are not listed: of a file without a header they would be somebody's cells.
-            match incrowd_core::near_miss(name, self.names.iter().map(String::as_str)) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => {
-                    error.help("the first line of a table names its columns: does the file have a header?")
-                }
-            }
+            self.help_column(error, name)
         })
+    }
+
+    /// Whether the column names are known to be names and not the cells of a first record.
+    pub fn is_named(&self) -> bool {
+        self.parts.iter().all(|part| part.named)
+    }
+
+    /// Adds to an error about a column that is not there which one may be meant, if that can be told without telling a cell.
+    #[must_use]
+    pub fn help_column(&self, error: Error, name: &str) -> Error {
+        error.help_column(name, self.names.iter().map(String::as_str), self.is_named())
     }
 }
 
@@ -319,15 +330,16 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         positions: Vec::new(),
         width: 0,
         typed: None,
+        named: true,
     };
     let columns = match format {
         Format::Csv(_) => {
             if options.encoding.is_none() {
                 part.encoding = sniff::encoding(&part)?;
             }
-            let (delimiter, names) = sniff::header(&part, options.delimiter)?;
-            part.delimiter = delimiter;
-            names.into_iter().map(|name| Column { name, data_type: None }).collect()
+            let header = sniff::header(&part, options.delimiter)?;
+            (part.delimiter, part.named) = (header.delimiter, header.sure);
+            header.names.into_iter().map(|name| Column { name, data_type: None }).collect()
         }
         Format::Parquet | Format::Arrow => {
             let (typed, columns) = arrow::open(&part)?;
@@ -341,14 +353,13 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
 }
 
 fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
+    let mut seen = hashbrown::HashMap::with_capacity(columns.len());
     for (i, column) in columns.iter().enumerate() {
-        if let Some(first) = columns[..i].iter().position(|c| c.name == column.name) {
-            let (file, name) = (path.display(), &column.name);
-            let (a, b) = (first + 1, i + 1);
-            return Err(Error::input(format!(
-                "`{file}` has two columns called `{name}` (columns {a} and {b})"
-            ))
-            .help("rename one of them: a column name must be unique"));
+        if let Some(first) = seen.insert(&column.name, i) {
+            // The name is not told: of a file without a header it would be somebody's cell.
+            let (file, a, b) = (path.display(), first + 1, i + 1);
+            return Err(Error::input(format!("`{file}` has two columns of one name (columns {a} and {b})"))
+                .help("rename one of them: a column name must be unique. Does the file have a header?"));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Releases in files: each is written beside its place and renamed, the manifest last.
+//! Releases in files: each is written beside its place; a journal puts them there, all or none.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, Result};
 
 use super::{Places, Staging, Store};
-use crate::pending::{Pending, write_failed};
+use crate::pending::{Note, Pending, write_failed};
 use crate::source::{Encoding, Format, Options, Source};
 
 /// A store of files.
@@ -14,7 +14,12 @@ use crate::source::{Encoding, Format, Options, Source};
 pub struct FileStore {
     /// The tables, then the manifest.
     pending: Vec<Pending>,
+    /// What is noted elsewhere once they are in place.
+    notes: Vec<Note>,
+    /// Where it will be said what belongs where.
+    journal: PathBuf,
     spill: PathBuf,
+    csv_safe: Vec<bool>,
 }
 
 impl FileStore {
@@ -39,10 +44,18 @@ impl Store for FileStore {
         for (table, key) in places.tables.iter().zip(keys()) {
             Format::of_path(table).map_err(|e| e.at(key))?;
         }
-        for (table, key) in places.tables.iter().zip(keys()) {
-            self.pending.push(Pending::create(table).map_err(|e| e.at(key))?);
+        for (i, (table, key)) in places.tables.iter().zip(keys()).enumerate() {
+            let pending = Pending::create(table).map_err(|e| e.at(key))?;
+            self.pending.push(if places.private.contains(&i) { pending.private() } else { pending });
         }
         self.pending.push(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?);
+        self.journal = self.pending[0].journal();
+        let is_safe = |(i, table): (usize, &PathBuf)| {
+            places.csv_safe
+                && !places.private.contains(&i)
+                && matches!(Format::of_path(table), Ok(Format::Csv(_)))
+        };
+        self.csv_safe = places.tables.iter().enumerate().map(is_safe).collect();
         let first = places.tables.first().unwrap_or(&places.manifest);
         let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
         self.spill = directory.unwrap_or(Path::new(".")).to_owned();
@@ -52,7 +65,8 @@ impl Store for FileStore {
     fn stage(&mut self, table: usize) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
-        Ok(Staging { writer: Box::new(pending.writer()?), format: Format::of_path(&target)?, target })
+        let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);
+        Ok(Staging { writer, format, target, csv_safe: self.is_csv_safe(table) })
     }
 
     fn open(&self, table: usize) -> Result<Source> {
@@ -72,11 +86,29 @@ impl Store for FileStore {
             return Err(Error::bug("a release was published for which no place was claimed"));
         };
         last.writer()?.write_all(manifest).map_err(|e| write_failed(last.target(), &e))?;
-        Pending::publish_all(std::mem::take(&mut self.pending))
+        Pending::publish_all(
+            std::mem::take(&mut self.pending),
+            &std::mem::take(&mut self.notes),
+            &self.journal,
+        )
+    }
+
+    fn journal(&self) -> Option<&Path> {
+        (!self.pending.is_empty()).then_some(&self.journal)
+    }
+
+    fn note(&mut self, note: Note) -> Result<()> {
+        self.notes.push(note);
+        Ok(())
     }
 
     fn discard(&mut self) {
         self.pending.clear();
+        self.notes.clear();
+    }
+
+    fn is_csv_safe(&self, table: usize) -> bool {
+        self.csv_safe.get(table).is_some_and(|safe| *safe)
     }
 
     fn spill(&self) -> &Path {

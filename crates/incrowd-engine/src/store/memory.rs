@@ -131,7 +131,12 @@ impl Store for MemoryStore {
         let tables = self.tables();
         let table = tables.get(table).ok_or_else(unclaimed)?;
         let target = PathBuf::from(&table.name);
-        Ok(Staging { writer: Box::new(table.under_way.clone()), format: Format::Arrow, target })
+        Ok(Staging {
+            writer: Box::new(table.under_way.clone()),
+            format: Format::Arrow,
+            target,
+            csv_safe: false,
+        })
     }
 
     fn open(&self, table: usize) -> Result<Source> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::Result;
 
+use crate::pending::Note;
 use crate::source::{Format, Source};
 
 pub use files::{FileStore, delimiter_of};
@@ -24,6 +25,10 @@ pub struct Places {
     pub manifest: PathBuf,
     /// The keys of a job that name the tables, so that errors can point at them; may be empty.
     pub keys: Vec<&'static str>,
+    /// The positions of tables that are for the owner's eyes only; may be empty.
+    pub private: Vec<usize>,
+    /// Whether cells of public text files are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
 }
 
 /// A table about to be staged.
@@ -34,6 +39,8 @@ pub struct Staging {
     pub format: Format,
     /// What it will be called; its extension tells the delimiter of text.
     pub target: PathBuf,
+    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
 }
 
 impl Debug for Staging {
@@ -57,8 +64,25 @@ pub trait Store: Debug {
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
 
+    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. A
+    /// store whose releases appear by one act has no such file.
+    fn journal(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Adds a line to a file when the release is in place: if one happens, so does the other. A store without a journal adds it
+    /// at once.
+    fn note(&mut self, note: Note) -> Result<()> {
+        note.add()
+    }
+
     /// Gives up what was staged. Nothing of it is left.
     fn discard(&mut self);
+
+    /// Whether the cells of a table are written so that no spreadsheet takes them for formulas.
+    fn is_csv_safe(&self, _table: usize) -> bool {
+        false
+    }
 
     /// Where files without a name may be made while records are brought in order.
     fn spill(&self) -> &Path;

@@ -73,11 +73,11 @@ fn two_columns_of_one_name_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     says(
         &refused(write(dir.path(), "t.csv", b"a,b, a\n1,2,3\n")),
-        "two columns called `a` (columns 1 and 3)",
+        "two columns of one name (columns 1 and 3)",
     );
     let path = dir.path().join("t.parquet");
     parquet(&path, &["a", "a"], &records(3));
-    says(&refused(path), "two columns called `a`");
+    says(&refused(path), "two columns of one name");
 }
 
 #[test]

@@ -118,6 +118,8 @@ pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> Fo
         missing: missing.iter().map(|m| (*m).to_owned()).collect(),
         drop_missing,
         replay: false,
+        person: None,
+        glance: Vec::new(),
     }
 }
 

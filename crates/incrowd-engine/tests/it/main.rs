@@ -12,6 +12,8 @@ mod formats;
 mod join;
 mod order;
 mod people;
+mod persons;
+
 mod read_back;
 mod repeats;
 mod survey;

@@ -38,6 +38,8 @@ fn people_with_several_records_are_counted() {
             missing: vec![String::new(), "?".to_owned()],
             drop_missing,
             replay: false,
+            person: None,
+            glance: Vec::new(),
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
         assert!(want > 1_000);

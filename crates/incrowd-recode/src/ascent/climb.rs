@@ -3,13 +3,14 @@
 
 use incrowd_core::model::BoundModel;
 use incrowd_core::population::PublishedCell;
-use incrowd_core::{Code, Dataset, GroupSummary, Progress, Span};
+use incrowd_core::{Code, Dataset, GroupSummary, Persons, Progress, Span};
 use rayon::prelude::*;
 
 use super::blocks::Blocks;
 use super::candidates::{CandidateGroups, Class, ClassCounter};
 use super::levels::PricedLevels;
 use super::shape::Shapes;
+use crate::{asks_more, fewest_persons, fewest_records};
 
 /// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
 /// the same, so that threads do not show.
@@ -22,6 +23,8 @@ pub(super) struct ModelCheck<'a> {
     models: Vec<&'a dyn BoundModel>,
     /// No group has fewer records.
     pub(super) least: u64,
+    /// No group has fewer different persons, if persons are counted.
+    persons: Option<(&'a Persons, u64)>,
     shapes: &'a Shapes<'a>,
 }
 
@@ -31,14 +34,25 @@ impl<'a> ModelCheck<'a> {
         models: &'a [Box<dyn BoundModel>],
         shapes: &'a Shapes<'a>,
     ) -> ModelCheck<'a> {
-        let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
-        let others = models.iter().filter(|model| model.least_records().is_none());
-        ModelCheck { data, models: others.map(|model| &**model).collect(), least, shapes }
+        let others = models.iter().filter(|model| asks_more(&***model)).map(|model| &**model).collect();
+        let (least, persons) = (fewest_records(models), fewest_persons(data, models));
+        ModelCheck { data, models: others, least, persons, shapes }
     }
 
     /// Whether the number of records is all that matters.
     pub(super) fn only_counts(&self) -> bool {
+        self.models.is_empty() && self.persons.is_none()
+    }
+
+    /// Whether nothing but numbers of records and persons matters, which only grow when rows join.
+    pub(super) fn only_grows(&self) -> bool {
         self.models.is_empty()
+    }
+
+    /// Whether rows have records of as many different persons as every group needs.
+    fn reach(&self, rows: &[u32]) -> bool {
+        let rows = rows.iter().map(|&row| row as usize);
+        self.persons.is_none_or(|(persons, least)| persons.reach(rows, least))
     }
 
     /// Whether these rows, which have so many records, may be a group.
@@ -46,11 +60,17 @@ impl<'a> ModelCheck<'a> {
         if records < self.least {
             return false;
         }
+        if !self.reach(rows) {
+            return false;
+        }
         self.models.is_empty() || self.admits_summary(self.summary(rows), || rows.to_vec())
     }
 
     /// The rows as models see them; nothing but the number of records if that is all that matters.
     pub(super) fn summary(&self, rows: &[u32]) -> GroupSummary {
+        if !self.models.is_empty() {
+            return self.data.summary(rows.iter().map(|&row| row as usize));
+        }
         let mut summary = GroupSummary::empty(self.data.sensitive().len());
         for &row in rows {
             self.count(&mut summary, row);
@@ -60,17 +80,19 @@ impl<'a> ModelCheck<'a> {
 
     /// Counts a row in a summary.
     pub(super) fn count(&self, summary: &mut GroupSummary, row: u32) {
-        let weight = self.data.weight(row as usize);
         if self.models.is_empty() {
-            summary.records += weight;
+            summary.records += self.data.weight(row as usize);
         } else {
-            summary.add(weight, self.data.sensitive_codes(row as usize));
+            summary.add_row(self.data, row as usize);
         }
     }
 
     /// Whether a group with this summary, and these rows, is admitted.
     pub(super) fn admits_summary(&self, mut summary: GroupSummary, rows: impl Fn() -> Vec<u32>) -> bool {
         if summary.records < self.least {
+            return false;
+        }
+        if self.persons.is_some() && !self.reach(&rows()) {
             return false;
         }
         if self.models.is_empty() {

@@ -47,7 +47,7 @@ impl MovableGroup {
 
     /// Whether the models admit it with a row.
     pub(super) fn takes(&self, check: &ModelCheck<'_>, row: u32) -> bool {
-        if check.only_counts() {
+        if check.only_grows() {
             return true;
         }
         let mut summary = self.summary.clone();

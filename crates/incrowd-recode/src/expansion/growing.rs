@@ -79,7 +79,10 @@ impl<'a> GrowthContext<'a> {
     pub(super) fn least(&self) -> u64 {
         self.models
             .iter()
-            .map(|model| model.least_records().unwrap_or(1).max(model.least_values()))
+            .map(|model| {
+                let least = model.least_records().or(model.least_persons()).unwrap_or(1);
+                least.max(model.least_values())
+            })
             .max()
             .unwrap_or(1)
     }
@@ -88,7 +91,7 @@ impl<'a> GrowthContext<'a> {
         let codes = self.data.quasi_codes(row as usize);
         let cells = self.lines.iter().zip(codes).map(|(line, &code)| line.cell(code, code)).collect();
         let mut summary = GroupSummary::empty(self.data.sensitive().len());
-        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        summary.add_row(self.data, row as usize);
         GrowingGroup { rows: vec![row], cells, summary }
     }
 
@@ -100,7 +103,7 @@ impl<'a> GrowthContext<'a> {
     pub(super) fn add(&self, group: &mut GrowingGroup, row: u32) {
         let row_index = row as usize;
         group.cells = self.cells_with(&group.cells, self.data.quasi_codes(row_index));
-        group.summary.add(self.data.weight(row_index), self.data.sensitive_codes(row_index));
+        group.summary.add_row(self.data, row_index);
         group.rows.push(row);
     }
 
@@ -181,7 +184,7 @@ impl<'a> GrowthContext<'a> {
     /// Whether every model admits the group with one more row, which widens its cells to these.
     pub(super) fn admits_with(&self, group: &GrowingGroup, row: u32, cells: &[PricedCell]) -> bool {
         let mut summary = group.summary.clone();
-        summary.add(self.data.weight(row as usize), self.data.sensitive_codes(row as usize));
+        summary.add_row(self.data, row as usize);
         if self.sets {
             let rows = [group.rows.as_slice(), &[row]].concat();
             return self.asks(&summary, cells, &rows);

@@ -9,6 +9,7 @@ use super::frequency::{Counts, FrequencySet, Scratch, collect};
 use super::key::{Field, Key};
 use super::levels::ClassLevels;
 use super::price::{Metric, Prices, Sizes};
+use crate::fewest_records;
 
 thread_local! {
     /// Buffers for roll-ups, one per thread.
@@ -56,7 +57,7 @@ impl<'a, K: Key> Checker<'a, K> {
         metric: Metric,
         suppressible: u64,
     ) -> Result<Checker<'a, K>> {
-        let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let least = fewest_records(models);
         let others: Vec<&dyn BoundModel> =
             models.iter().filter(|m| m.least_records().is_none()).map(|m| &**m).collect();
         let mut watched: Vec<usize> = others.iter().filter_map(|model| model.looks_at()).collect();
@@ -170,6 +171,9 @@ impl<'a, K: Key> Checker<'a, K> {
                 for (&column, counts) in self.watched.iter().zip(&set.counts) {
                     summary.sensitive[column].assign(counts.of(group).iter().copied());
                 }
+                if let Some(counts) = &set.persons {
+                    summary.persons.get_or_insert_default().assign(counts.of(group).iter().copied());
+                }
                 admitted = self.others.iter().all(|model| model.admits(&summary).holds);
             }
             if admitted {
@@ -184,8 +188,8 @@ impl<'a, K: Key> Checker<'a, K> {
         }
         // People whom no cell covers are a group without records.
         let beside = GroupSummary { population: outside, ..GroupSummary::empty(self.sensitive) };
-        let mut blind = self.others.iter().filter(|model| model.looks_at().is_none());
-        blind.all(|model| model.admits(&beside).holds).then_some(sizes)
+        let mut blind = self.others.iter().filter(|m| m.looks_at().is_none() && m.least_persons().is_none());
+        (outside == 0 || blind.all(|model| model.admits(&beside).holds)).then_some(sizes)
     }
 
     /// The groups of a node with the verdict on each: keys ascending, and whether it is published.
@@ -264,6 +268,16 @@ fn base<K: Key>(
         };
         let values = data.sensitive()[column].values.len();
         set.counts.push(Counts::new(values, set.groups.len(), &moved, row, &mut scratch.tally));
+    }
+    if let Some(persons) = data.persons().filter(|_| asks) {
+        let row = |i: usize| {
+            order
+                .get(i)
+                .filter(|own| (own.1 as usize) < rows)
+                .map_or(&[][..], |own| persons.of_row(own.1 as usize))
+        };
+        let groups = set.groups.len();
+        set.persons = Some(Counts::of_lists(persons.count(), groups, &moved, row, &mut scratch.tally));
     }
     Ok(set)
 }

@@ -12,6 +12,8 @@ pub(super) struct FrequencySet<K> {
     pub(super) people: Vec<u64>,
     /// A histogram of each sensitive column that is looked at.
     pub(super) counts: Vec<Counts>,
+    /// A histogram of the persons' holdings, if persons are counted.
+    pub(super) persons: Option<Counts>,
 }
 
 /// Histograms of all groups, one after another.
@@ -41,6 +43,19 @@ impl Counts {
         scratch: &mut Tally,
     ) -> Counts {
         let (starts, scattered) = scatter(groups, group, |_| 1, |i| std::iter::once(row(i)));
+        merged(values, &starts, &scattered, &mut scratch.sums)
+    }
+
+    /// Histograms from several codes of each row, one per record.
+    pub(super) fn of_lists<'a>(
+        values: usize,
+        groups: usize,
+        group: &[u32],
+        row: impl Fn(usize) -> &'a [u32],
+        scratch: &mut Tally,
+    ) -> Counts {
+        let (starts, scattered) =
+            scatter(groups, group, |i| row(i).len() as u32, |i| row(i).iter().map(|&code| (code, 1)));
         merged(values, &starts, &scattered, &mut scratch.sums)
     }
 
@@ -143,7 +158,7 @@ impl<K: Key> FrequencySet<K> {
                 steps.push(Step { field: fields[column], table: of_column.up(a, b) });
             }
         }
-        let follow = !self.people.is_empty() || !self.counts.is_empty();
+        let follow = !self.people.is_empty() || !self.counts.is_empty() || self.persons.is_some();
         let climb = |key: K| {
             steps.iter().fold(key, |key, step| key.set(step.field, step.table[key.get(step.field) as usize]))
         };
@@ -154,14 +169,16 @@ impl<K: Key> FrequencySet<K> {
         let counts =
             self.counts.iter().map(|counts| counts.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
         let counts = counts.collect();
-        FrequencySet { groups, people, counts }
+        let persons =
+            self.persons.as_ref().map(|own| own.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
+        FrequencySet { groups, people, counts, persons }
     }
 
     /// How much memory it takes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
             + 8 * self.people.len()
-            + self.counts.iter().map(Counts::bytes).sum::<usize>()
+            + self.counts.iter().chain(&self.persons).map(Counts::bytes).sum::<usize>()
     }
 }
 

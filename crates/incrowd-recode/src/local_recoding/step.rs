@@ -153,9 +153,9 @@ impl<'a> Stepper<'a> {
         while rest.summary.records > 0 && !self.admitted(&rest.summary) && !kids.is_empty() {
             match self.company(&kids, &rest) {
                 Some((kid, class)) => {
-                    let row = kids[kid].give(class);
+                    let (row, records) = kids[kid].give(class, self.whole_rows());
                     kids[kid].summary.remove(&self.one(row));
-                    rest.take_rows(self, vec![(row, 1)]);
+                    rest.take_rows(self, vec![(row, records)]);
                 }
                 None => {
                     let label = |at: At| self.label(quasi, at);
@@ -211,11 +211,20 @@ impl<'a> Stepper<'a> {
         self.models.iter().all(|model| model.admits(summary).holds)
     }
 
-    /// One record of a row.
+    /// One record of a row; where persons are counted, all of them: which person's record would move is not known, so rows stay
+    /// whole.
     fn one(&self, row: u32) -> GroupSummary {
         let mut one = GroupSummary::empty(self.data.sensitive().len());
-        one.add(1, self.data.sensitive_codes(row as usize));
+        if self.whole_rows() {
+            one.add_row(self.data, row as usize);
+        } else {
+            one.add(1, self.data.sensitive_codes(row as usize));
+        }
         one
+    }
+
+    fn whole_rows(&self) -> bool {
+        self.data.persons().is_some()
     }
 
     fn kid(&self, at: At, rows: Vec<(u32, u64)>) -> Kid {
@@ -264,7 +273,11 @@ impl Kid {
     fn take_rows(&mut self, stepper: &Stepper<'_>, rows: Vec<(u32, u64)>) {
         for (row, records) in rows {
             let codes = stepper.data.sensitive_codes(row as usize);
-            self.summary.add(records, codes);
+            if stepper.whole_rows() {
+                self.summary.add_row(stepper.data, row as usize);
+            } else {
+                self.summary.add(records, codes);
+            }
             let at = self.classes.partition_point(|(known, _)| known.as_slice() < codes);
             if self.classes.get(at).is_none_or(|(known, _)| known != codes) {
                 self.classes.insert(at, (codes.to_vec(), Vec::new()));
@@ -277,15 +290,15 @@ impl Kid {
         self.take_rows(stepper, other.rows());
     }
 
-    /// Gives away one record of a class, the last by its values.
-    fn give(&mut self, class: usize) -> u32 {
+    /// Gives away one record of a class, the last by its values, or all of the last row; answers with the row and its records.
+    fn give(&mut self, class: usize, whole_row: bool) -> (u32, u64) {
         let rows = &mut self.classes[class].1;
-        let Some(last) = rows.last_mut() else { return 0 };
-        let row = last.0;
-        last.1 -= 1;
+        let Some(last) = rows.last_mut() else { return (0, 0) };
+        let (row, records) = (last.0, if whole_row { last.1 } else { 1 });
+        last.1 -= records;
         if last.1 == 0 {
             rows.pop();
         }
-        row
+        (row, records)
     }
 }

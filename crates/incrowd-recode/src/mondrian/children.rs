@@ -32,7 +32,8 @@ impl Splitter<'_> {
             bears[child] |= self.rules.is_some_and(|rules| rules.is_microdata(self.layout.id(row)));
             if self.others.is_empty() {
                 summaries[child].records += u64::from(self.layout.weight(row));
-            } else {
+            }
+            if !self.counts_only() {
                 rows_of[child].push(row);
             }
         }
@@ -49,7 +50,7 @@ impl Splitter<'_> {
         let populated = |child: &usize| summaries[*child].records > 0;
         let (mut strong, mut weak): (Vec<usize>, Vec<usize>) = (0..children.len())
             .filter(populated)
-            .partition(|&child| self.admitted(&summaries[child]) || !bears[child]);
+            .partition(|&child| self.stands(&summaries[child], &rows_of[child]) || !bears[child]);
         let too_few: u64 = weak.iter().map(|&child| summaries[child].records).sum();
         let pooled = if weak.is_empty() {
             Some(0)
@@ -67,7 +68,7 @@ impl Splitter<'_> {
             if whole < (too_few + pulled) as f64 * label {
                 (strong, weak) = (0..children.len())
                     .filter(populated)
-                    .partition(|&child| self.admitted(&summaries[child]));
+                    .partition(|&child| self.stands(&summaries[child], &rows_of[child]));
                 suppressing = true;
             }
         }
@@ -130,7 +131,7 @@ impl Splitter<'_> {
         let mut pool = self.no_records();
         weak.iter().for_each(|&child| pool.merge(&summaries[child]));
         let mut rows: Vec<&[U]> = weak.iter().flat_map(|&child| rows_of[child].iter().copied()).collect();
-        while !self.admitted(&self.peopled(pool.clone(), &rows, part)) {
+        while !self.stands(&self.peopled(pool.clone(), &rows, part), &rows) {
             let smallest = joining.next()?;
             pool.merge(&summaries[smallest]);
             rows.extend(&rows_of[smallest]);

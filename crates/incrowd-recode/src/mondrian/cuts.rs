@@ -12,8 +12,11 @@ impl Splitter<'_> {
     pub(super) fn cut_values<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
         let (lo, hi) = part.span(line);
         let counts = self.count_values(line, lo, hi, rows);
-        let best = if self.others.is_empty() {
+        let best = if self.counts_only() {
             cut::balanced(counts.into_iter(), part.records, self.least)?
+        } else if self.others.is_empty() && self.population.is_none() {
+            let candidates = cut::all(counts.into_iter(), part.records, self.least);
+            self.crowded_cut(line, candidates, rows)?
         } else {
             let candidates = cut::all(counts.into_iter(), part.records, self.least);
             self.admitted_cut(line, &candidates, part, rows)?
@@ -40,6 +43,31 @@ impl Splitter<'_> {
                 .map(|same| (same[0].0, same.iter().map(|p| p.1).sum()))
                 .collect()
         }
+    }
+
+    /// The first candidate with enough different persons on both sides. The best one usually has them at once; if not, how far
+    /// to go from either end until there are enough says it of all.
+    fn crowded_cut<U: Unit>(&self, line: usize, candidates: Vec<Candidate>, rows: &[U]) -> Option<Candidate> {
+        let (persons, least) = self.persons?;
+        let first = *candidates.first()?;
+        let ids = |left: bool| {
+            let rows = rows.chunks_exact(self.layout.stride);
+            let here = rows.filter(move |row| (row[line].code() <= first.at) == left);
+            here.map(|row| self.layout.id(row) as usize)
+        };
+        if persons.reach(ids(true), least) && persons.reach(ids(false), least) {
+            return Some(first);
+        }
+        let mut sorted: Vec<(u32, u32)> = rows
+            .chunks_exact(self.layout.stride)
+            .map(|row| (row[line].code(), self.layout.id(row)))
+            .collect();
+        sorted.sort_unstable();
+        let row = |&(_, id): &(u32, u32)| id as usize;
+        let from = persons.reached_at(sorted.iter().map(row), least)?;
+        let to = persons.reached_at(sorted.iter().rev().map(row), least)?;
+        let (from, to) = (sorted[from].0, sorted[sorted.len() - 1 - to].0);
+        candidates.into_iter().find(|candidate| candidate.at >= from && candidate.at < to)
     }
 
     /// The first candidate that all models admit. The best few are tried one by one, since one of them usually is the
@@ -107,7 +135,7 @@ impl Splitter<'_> {
             }
             let (left, right) = sorted.split_at(at + 1);
             let gather = |half: &[(u32, u32)]| half.iter().map(|&(_, i)| row(i)).collect::<Vec<_>>();
-            self.others.is_empty() || self.halves_admitted(&gather(left), &gather(right), &total, part)
+            self.counts_only() || self.halves_admitted(&gather(left), &gather(right), &total, part)
         })?;
         let mut left = vec![false; sorted.len()];
         sorted[..=best.at as usize].iter().for_each(|&(_, i)| left[i as usize] = true);

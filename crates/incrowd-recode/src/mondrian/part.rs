@@ -2,7 +2,7 @@
 
 use incrowd_core::domain::SplitRule;
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Code, Dataset, Domain, GroupSummary, Population, Progress};
+use incrowd_core::{Code, Dataset, Domain, GroupSummary, Persons, Population, Progress};
 use rayon::prelude::*;
 
 use super::joined::Sensitive;
@@ -10,6 +10,7 @@ use super::runs::Choice;
 use super::space::{Layout, Space, Unit};
 use super::{Cut, Mondrian};
 use crate::join::JoinRules;
+use crate::{asks_more, fewest_persons, fewest_records};
 
 /// Parts below this many rows are divided by one thread.
 const PARALLEL_ROWS: usize = 4096;
@@ -98,7 +99,9 @@ pub(super) struct Splitter<'a> {
     pub(super) layout: Layout,
     /// Every part has at least this many records, whatever else the models ask.
     pub(super) least: u64,
-    /// Models that look at more than the number of records.
+    /// Every part has at least this many different persons, if persons are counted.
+    pub(super) persons: Option<(&'a Persons, u64)>,
+    /// Models that look at more than the number of records or persons.
     pub(super) others: Vec<&'a dyn BoundModel>,
     /// The sensitive columns they look at.
     pub(super) watched: Vec<usize>,
@@ -120,9 +123,8 @@ impl<'a> Splitter<'a> {
         layout: Layout,
         progress: &'a dyn Progress,
     ) -> Self {
-        let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
-        let others: Vec<&dyn BoundModel> =
-            models.iter().filter(|m| m.least_records().is_none()).map(|m| &**m).collect();
+        let least = fewest_records(models);
+        let others: Vec<&dyn BoundModel> = models.iter().filter(|m| asks_more(&***m)).map(|m| &**m).collect();
         let mut watched: Vec<usize> = others.iter().filter_map(|model| model.looks_at()).collect();
         watched.sort_unstable();
         watched.dedup();
@@ -137,6 +139,7 @@ impl<'a> Splitter<'a> {
             choice,
             layout,
             least,
+            persons: fewest_persons(data, models),
             others,
             watched,
             population,
@@ -338,7 +341,7 @@ impl<'a> Splitter<'a> {
             SplitRule::Anywhere if self.mondrian.cut == Cut::Relaxed => {
                 self.cut_rows(line, part, rows).ok_or(Refusal::Here)
             }
-            // No cut leaves enough records on both sides: neither does one of fewer records.
+            // No cut leaves enough records or persons on both sides: neither does one of fewer records.
             SplitRule::Anywhere if self.others.is_empty() => {
                 self.cut_values(line, part, rows).ok_or(Refusal::Hopeless)
             }

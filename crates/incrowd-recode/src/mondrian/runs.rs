@@ -137,7 +137,7 @@ impl<'a> Runs<'a> {
         mondrian: &'a Mondrian,
         suppressible: u64,
     ) -> Runs<'a> {
-        let sensitive = models.iter().any(|model| model.least_records().is_none());
+        let sensitive = models.iter().any(|model| crate::asks_more(&**model));
         let sorted = mondrian.cut == Cut::Relaxed;
         let rows = if space::is_narrow(data) {
             Rows::Narrow(Space::load(data, None, sensitive, sorted))

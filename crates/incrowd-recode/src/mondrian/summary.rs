@@ -20,6 +20,9 @@ impl Splitter<'_> {
                 .map(|row| (self.layout.sensitive(row)[column].code(), u64::from(self.layout.weight(row))));
             summary.sensitive[column] = Histogram::count(self.data.sensitive()[column].values.len(), codes);
         }
+        if let Some(persons) = self.data.persons().filter(|_| !self.others.is_empty()) {
+            summary.persons = Some(persons.histogram(rows.iter().map(|row| self.layout.id(row) as usize)));
+        }
         summary
     }
 
@@ -87,6 +90,9 @@ impl Splitter<'_> {
         total: &GroupSummary,
         part: &Part<U>,
     ) -> bool {
+        if self.others.is_empty() && !(self.reach(left) && self.reach(right)) {
+            return false;
+        }
         let summary = self.summary(left);
         if self.population.is_none() {
             return self.both_admitted(&summary, total);
@@ -98,8 +104,31 @@ impl Splitter<'_> {
             && (!self.keeps_people || self.covers_all([left.to_vec(), right.to_vec()].into_iter(), part))
     }
 
+    /// Whether the number of records decides about every part.
+    pub(super) fn counts_only(&self) -> bool {
+        self.others.is_empty() && self.persons.is_none()
+    }
+
+    /// Whether rows have records of as many different persons as every part needs.
+    pub(super) fn reach<U: Unit>(&self, rows: &[&[U]]) -> bool {
+        let ids = rows.iter().map(|row| self.layout.id(row) as usize);
+        self.persons.is_none_or(|(persons, least)| persons.reach(ids, least))
+    }
+
+    /// Whether these rows, which have this summary, may be a part.
+    pub(super) fn stands<U: Unit>(&self, summary: &GroupSummary, rows: &[&[U]]) -> bool {
+        self.admitted(summary) && (!self.others.is_empty() || self.reach(rows))
+    }
+
+    /// Whether a part with this summary has enough records and satisfies the models that are shown summaries. Only these list
+    /// persons; where there is no such model, whoever asks must see to the persons.
     pub(super) fn admitted(&self, summary: &GroupSummary) -> bool {
-        summary.records >= self.least && self.others.iter().all(|model| model.admits(summary).holds)
+        let enough = |(persons, least): (&incrowd_core::Persons, u64)| {
+            summary.persons.as_ref().is_some_and(|own| persons.in_group(own) >= least)
+        };
+        summary.records >= self.least
+            && (self.others.is_empty() || self.persons.is_none_or(enough))
+            && self.others.iter().all(|model| model.admits(summary).holds)
     }
 
     pub(super) fn both_admitted(&self, left: &GroupSummary, total: &GroupSummary) -> bool {

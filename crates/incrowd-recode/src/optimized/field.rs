@@ -21,7 +21,7 @@ impl<'a> Field<'a> {
         lines: Option<Vec<Domain>>,
         models: &[Box<dyn BoundModel>],
     ) -> Field<'a> {
-        let looked_at = models.iter().any(|model| model.least_records().is_none());
+        let looked_at = models.iter().any(|model| crate::asks_more(&**model));
         let sketched = lines.is_some();
         let lines = lines.unwrap_or_else(|| data.quasi().iter().map(|quasi| quasi.domain.clone()).collect());
         let gridded = |line: &Domain| matches!(line, Domain::Taxonomy(tree) if tree.grid().is_some());

@@ -35,7 +35,11 @@ impl<'a> Lines<'a> {
                 let (min, max) = line.domain();
                 // A missing value has no place among the numbers.
                 if values.len() as u32 == domain.leaves() {
-                    Line::Numbers(values, max - min)
+                    match max - min {
+                        width if width.is_finite() => Line::Numbers(values, width),
+                        // Halves, because the range itself is greater than any number.
+                        _ => Line::Numbers(values.iter().map(|x| x / 2.0).collect(), max / 2.0 - min / 2.0),
+                    }
                 } else {
                     Line::Other(domain)
                 }

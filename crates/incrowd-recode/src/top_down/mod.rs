@@ -165,17 +165,19 @@ impl Algorithm for TopDown {
             ))
             .help("ask for less"));
         }
-        let asks = |m: &dyn BoundModel| m.least_records().is_none() && m.looks_at().is_none();
+        let asks = |m: &dyn BoundModel| crate::asks_more(m) && m.looks_at().is_none();
         let population = data.population().filter(|_| models.iter().any(|model| asks(&**model)));
-        let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let least = crate::fewest_records(models);
         let counted = models.iter().all(|model| model.least_records().is_some());
         let rows: Vec<u32> = (0..data.rows() as u32).collect();
         progress.step("parting", Some(rows.len() as u64));
         let points = Points::new(data, &rows, &|_| true);
         let summary = |rows: &[u32]| {
-            let mut summary = GroupSummary::empty(if counted { 0 } else { data.sensitive().len() });
-            rows.iter().for_each(|&r| summary.add(data.weight(r as usize), data.sensitive_codes(r as usize)));
-            summary
+            if !counted {
+                return data.summary(rows.iter().map(|&row| row as usize));
+            }
+            let records = rows.iter().map(|&row| data.weight(row as usize)).sum();
+            GroupSummary { records, ..GroupSummary::default() }
         };
         let enough = |group: &Live| {
             let Some(population) = population else {
@@ -215,7 +217,7 @@ fn outside(
     let people = left.map(|row| population.weight(row)).sum();
     let nobody = GroupSummary { population: people, ..GroupSummary::empty(data.sensitive().len()) };
     let broken = models.iter().any(|model| {
-        model.looks_at().is_none() && model.least_records().is_none() && !model.admits(&nobody).holds
+        model.looks_at().is_none() && crate::asks_more(&**model) && !model.admits(&nobody).holds
     });
     if people > 0 && broken {
         return Err(Error::unsatisfiable(format!(

@@ -15,6 +15,7 @@ use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
 
+use crate::behind::Behind;
 use crate::case::Case;
 use crate::job::ModelJob;
 use crate::judging::Judging;
@@ -81,7 +82,11 @@ pub(crate) fn attack_case(
         case.need_hierarchies()?;
     }
     let epsilon = epsilon(request, &case.reading.sensitive_names())?;
-    let views = case.publication.views(case, progress)?;
+    let mut views = case.publication.views(case, progress)?;
+    let persons_unknown = match crate::behind::find(case, &mut views.people, progress)? {
+        Behind::Unknown(why) => Some(why),
+        _ => None,
+    };
     if views.people.records() == 0 {
         return Err(Error::input("the release has no records"));
     }
@@ -100,6 +105,7 @@ pub(crate) fn attack_case(
 
     let missing = &case.reading.missing;
     let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
+    on_people.persons_unknown = persons_unknown;
     on_people.set_population(population.as_ref().map(|other| &other.table));
     on_people.external =
         external.as_ref().map(|other| External { table: &other.table, further: other.further });

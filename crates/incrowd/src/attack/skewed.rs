@@ -60,8 +60,7 @@ pub(super) fn skewed(
 fn shape(case: &Case, original: &Input, on: &str, progress: &dyn Progress) -> Result<Vec<u64>> {
     let source = open(&original.table())?;
     if !source.columns().iter().any(|column| column == on) {
-        return Err(Error::input(format!("the original table has no column `{on}`"))
-            .help_near(on, source.columns().iter().map(String::as_str)));
+        return Err(source.help_column(Error::input(format!("the original table has no column `{on}`")), on));
     }
     // A record with a missing quasi-identifier was dropped before anything was withheld.
     let quasi = case.reading.quasi_names().into_iter();

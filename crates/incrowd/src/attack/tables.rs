@@ -62,7 +62,10 @@ impl Reading<'_> {
         let quasi: Vec<&str> = reading.quasi_names().into_iter().filter(has).collect();
         let values = reading.sensitive_names().into_iter().filter(has);
         let columns = quasi.iter().copied().chain(values).map(str::to_owned).collect();
-        let table = source.fold(&FoldSpec { columns, ..FoldSpec::default() }, self.progress)?;
+        let mut table = source.fold(&FoldSpec { columns, ..FoldSpec::default() }, self.progress)?;
+        if theirs.manifest.as_ref().is_some_and(|manifest| manifest.job.csv_safe) {
+            incrowd_engine::read_formulas(&mut table);
+        }
         if table.records() == 0 {
             return Err(Error::input("the second release has no records"));
         }

@@ -66,10 +66,11 @@ pub fn compare(
     let job = &job;
     let plans = sweep::plans(job, &sweep)?;
     // What is wrong with every configuration is wrong with the job.
-    let mut setups = plans.iter().map(|plan| CheckedJob::new(&plan.job, source.columns()));
+    let check = |plan: &sweep::Plan| CheckedJob::for_table(&plan.job, source.columns(), source.is_named());
+    let mut setups = plans.iter().map(check);
     let checked = match setups.find(Result::is_ok) {
         Some(sound) => sound?,
-        None => CheckedJob::new(&plans[0].job, source.columns())?,
+        None => check(&plans[0])?,
     };
     drop(setups);
     let mut log =

@@ -12,9 +12,12 @@ use super::choose::{Axes, RULE, choose, front};
 use super::page;
 use super::sweep::Plan;
 use super::trial::Done;
+use crate::claim::Claim;
 use crate::job::Job;
 use crate::manifest::file_name;
 use crate::write_file;
+use incrowd_core::audience::Audience;
+use incrowd_engine::Target;
 
 /// What the release of a configuration would be like.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,14 +190,16 @@ impl Comparison {
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         let mut json = serde_json::to_vec_pretty(&self.to_json()).unwrap_or_default();
         json.push(b'\n');
-        write_file(&dir.join("comparison.csv"), &self.csv())?;
-        write_file(&dir.join("comparison.json"), &json)?;
-        write_file(
-            &dir.join("comparison.html"),
-            incrowd_report::comparison_page(&page::page(self)).as_bytes(),
-        )
+        let page = incrowd_report::comparison_page(&page::page(self)).into_bytes();
+        for (name, bytes) in FILES.iter().zip([&self.csv(), &json, &page]) {
+            write_file(&Target::decide(&dir.join(name))?, bytes, Audience::Owner)?;
+        }
+        Ok(())
     }
 }
+
+/// The files of a comparison beside its log. All of it is for the data owner.
+const FILES: [&str; 3] = ["comparison.csv", "comparison.json", "comparison.html"];
 
 fn short(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.3}") }
@@ -282,7 +287,12 @@ impl Log {
         };
         let plans: Vec<(String, String, String)> =
             plans.iter().map(|p| (key(p), p.algorithm.clone(), p.models.clone())).collect();
-        let path = dir.join("results.jsonl");
+        let mut claim = Claim::of_job(job);
+        for name in FILES {
+            claim.writes(&dir.join(name), "a file of the comparison", "compare.dir")?;
+        }
+        let log = claim.writes(&dir.join("results.jsonl"), "the log of the comparison", "compare.dir")?;
+        let path = log.path().to_owned();
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let mut results = BTreeMap::new();
         for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
@@ -306,7 +316,11 @@ impl Log {
             line.extend(rest);
         }
         let failed = |e| Error::resources(format!("cannot write `{}`: {e}", self.path.display()));
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.path).map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&self.path).map_err(failed)?;
         // One write, so that two runs do not mix their lines. It begins on a line of its own even if another was cut off.
         let text = if ends_open(&self.path) { format!("\n{line}\n") } else { format!("{line}\n") };
         file.write_all(text.as_bytes()).map_err(failed)?;

@@ -90,7 +90,17 @@ impl JobBuilder {
         let mut builder = JobBuilder { provenance, ..JobBuilder::default() };
         let document = DeTable::parse(text).map_err(|e| {
             let error = Error::job(format!("job file `{name}` is not valid TOML: {}", e.message()));
-            builder.provenance.refused(Refused { error, at: At::File(e.span().unwrap_or(0..0)) })
+            let span = e.span().unwrap_or(0..0);
+            if super::quotable::is_quotable(text, span.start) {
+                return builder.provenance.refused(Refused { error, at: At::File(span) });
+            }
+            // Without the line: the file may be a table by mistake.
+            let line =
+                text.as_bytes()[..span.start.min(text.len())].iter().filter(|&&b| b == b'\n').count() + 1;
+            let error = Error::job(format!("job file `{name}` is not valid TOML (line {line})"));
+            error
+                .help("a job file says for example: path = \"table.csv\" below [input]; is this a table?")
+                .into()
         })?;
         let document = Node::of_toml(document.get_ref(), 0..0, &At::File);
         builder.provenance.collect(&document, "");

@@ -403,11 +403,7 @@ mod tests {
             ("{ dates = \"year\" }", "\"year\"", "`dates` must be a list such as"),
             ("{ dates = [\"year\", \"month\"] }", "[\"year\", \"month\"]", "date levels must ascend"),
             ("{ tree = [\"a\"] }", "[\"a\"]", "`tree` must be a table such as"),
-            (
-                "{ tree = { A = [1], B = [1] } }",
-                "{ A = [1], B = [1] }",
-                "hierarchy `x` lists the value `1` twice",
-            ),
+            ("{ tree = { A = [1], B = [1] } }", "{ A = [1], B = [1] }", "hierarchy `x` lists a value twice"),
             ("{ tree = { A = [1.5] } }", "1.5", "an item of `A` must be a string, a whole number"),
         ] {
             let JobError { error, place, .. } = of(written, Path::new("")).unwrap_err();

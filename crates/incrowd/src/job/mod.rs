@@ -14,6 +14,7 @@ pub mod keys;
 #[cfg(test)]
 mod page;
 mod provenance;
+mod quotable;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -238,6 +239,8 @@ pub struct Input {
     pub format: Option<String>,
     /// How the characters of a csv file are written, if that is not to be told from its first bytes.
     pub encoding: Option<Encoding>,
+    /// The column that says whose record it is. Then every promise counts persons.
+    pub person: Option<String>,
 }
 
 impl Input {
@@ -270,6 +273,7 @@ impl Default for Input {
             delimiter: None,
             format: None,
             encoding: None,
+            person: None,
         }
     }
 }
@@ -318,6 +322,10 @@ pub struct Output {
     pub report: Option<PathBuf>,
     /// The page about the release that is for the data owner only, if one is wanted.
     pub owner_report: Option<PathBuf>,
+    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    pub csv_safe: bool,
+    /// The key the manifest is signed with, if it shall be; made if it is not there.
+    pub sign: Option<PathBuf>,
 }
 
 /// An entry of `[columns]`.

@@ -145,6 +145,7 @@ fn every_other_key_means_what_it_says() {
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
             encoding: None,
+            person: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
@@ -313,10 +314,13 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
     ("[input] encoding", "input.encoding = \"latin1\"", &[("encoding", "latin1")]),
+    ("[input] person", "input.person = \"patient\"", &[("person", "patient")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
     ("[output] owner_report", "output.owner_report = \"o.html\"", &[("owner-report", "o.html")]),
+    ("[output] csv_safe", "output.csv_safe = true", &[("csv-safe", "true")]),
+    ("[output] sign", "output.sign = \"my.key\"", &[("sign", "my.key")]),
     ("[output] order", "output.order = \"sorted\"", &[("order", "sorted")]),
     ("[columns] role", "columns.sex.role = \"quasi\"\ncolumns.race = \"quasi\"", &[("quasi", "sex,race")]),
     ("[columns] role", "columns.age.role = \"sensitive\"", &[("sensitive", "age")]),

@@ -23,6 +23,9 @@ pub struct JobEntry {
     pub suppressed: String,
     /// The order of the records.
     pub order: String,
+    /// Whether cells of text that a spreadsheet would take for formulas begin with an apostrophe.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub csv_safe: bool,
     /// How people of an external table were grouped with those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
@@ -97,6 +100,7 @@ impl JobEntry {
             suppression_limit: algorithm.suppression_limit,
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
+            csv_safe: checked.job.output.as_ref().is_some_and(|output| output.csv_safe),
             external: None,
         }
     }

@@ -75,9 +75,8 @@ impl RegularIntervals {
         let (lo, hi) = (self.from.number()?, self.to.number()?);
         let end = |end: &Option<End>| end.as_ref().and_then(End::number);
         let (low, high) = (end(&self.outliers_from), end(&self.outliers_to));
-        let sound = lo <= hi && self.width >= 0.0 && !self.factors.is_empty() && !self.factors.contains(&0);
         let (width, factors) = (self.width, self.factors.clone());
-        sound.then_some(Grid { unit, lo, hi, width, factors, low, high })
+        Some(Grid { unit, lo, hi, width, factors, low, high }).filter(Grid::is_sound)
     }
 
     /// In words, for a summary.

@@ -6,6 +6,7 @@
 mod columns;
 mod intervals;
 mod ordered;
+mod seal;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use serde_json::Value as Json;
 pub use columns::{CategoryEntry, ColumnEntry, ExternalEntry, JobEntry};
 pub use intervals::RegularIntervals;
 pub use ordered::{Ordered, Parameter};
+pub(crate) use seal::SigningKey;
 
 use crate::job::ModelJob;
 
@@ -42,6 +44,12 @@ pub struct Manifest {
     pub job: JobEntry,
     /// How many records went where.
     pub records: RecordsEntry,
+    /// What every promise counts, if not records: `persons`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How many persons went where, if promises count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persons: Option<PersonsEntry>,
     /// How many groups a reader sees.
     pub groups: u64,
     /// The promises, as they were judged on the written bytes.
@@ -64,6 +72,15 @@ pub struct Manifest {
     /// Why this release is a test and must not be published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+    /// The digest of all else that is said here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_digest: Option<String>,
+    /// The digest signed with a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The digest of what is said here now.
+    #[serde(skip)]
+    pub(crate) content: Option<String>,
 }
 
 fn first_format() -> u32 {
@@ -103,6 +120,26 @@ impl RecordsEntry {
     }
 }
 
+/// How many persons went where; what would tell a secret is not told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonsEntry {
+    /// Read from the input. A record that names nobody is a person of its own.
+    #[serde(default)]
+    pub read: Option<u64>,
+    /// Of whom no record is published.
+    #[serde(default)]
+    pub dropped: Option<u64>,
+    /// Of whom some record is published.
+    pub published: u64,
+    /// How many the smallest group has.
+    pub smallest_group: u64,
+    /// How many records the smallest group has, which may be another one.
+    pub smallest_group_records: u64,
+}
+
+/// What promises count, as a manifest says it.
+pub(crate) const PERSONS: &str = "persons";
+
 /// A promise as it was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelEntry {
@@ -128,6 +165,28 @@ pub struct Measured {
     pub have: Option<f64>,
     /// What it needs.
     pub need: Option<f64>,
+}
+
+impl Manifest {
+    /// The counts that are told, each with its name in words.
+    pub(crate) fn counts_told(&self) -> Vec<(String, u64)> {
+        let mut all = self.records.told();
+        if let Some(persons) = &self.persons {
+            let counts = [
+                ("persons read", persons.read),
+                ("persons of whom nothing is published", persons.dropped),
+                ("persons published", Some(persons.published)),
+                ("persons in the smallest group", Some(persons.smallest_group)),
+            ];
+            all.extend(counts.into_iter().filter_map(|(name, n)| Some((name.to_owned(), n?))));
+        }
+        all
+    }
+
+    /// Whether promises count persons.
+    pub fn by_persons(&self) -> bool {
+        self.unit.as_deref() == Some(PERSONS)
+    }
 }
 
 impl ModelEntry {
@@ -289,7 +348,19 @@ impl SuppressionEntry {
 impl Manifest {
     /// Reads a manifest of any format that was ever written.
     pub fn parse(bytes: &[u8]) -> Result<Manifest> {
-        let unreadable = |e: serde_json::Error| Error::input(format!("it is not a manifest of incrowd: {e}"));
+        // What the reader of JSON says may quote what it read.
+        let unreadable = |e: serde_json::Error| {
+            let what = match e.classify() {
+                serde_json::error::Category::Data => "something is missing there or of another kind",
+                serde_json::error::Category::Eof => "it ends too early",
+                _ => "it is not JSON",
+            };
+            Error::input(format!(
+                "it is not a manifest of incrowd: {what} (line {}, column {})",
+                e.line(),
+                e.column()
+            ))
+        };
         // The number first: of a format that is not known yet nothing else can be said.
         #[derive(Deserialize)]
         struct Numbered {
@@ -304,6 +375,7 @@ impl Manifest {
             .help("use a newer version of incrowd"));
         }
         let mut manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
+        manifest.content = seal::digest(bytes);
         if manifest.format == 1 {
             manifest.publication = match (manifest.publication.as_str(), manifest.algorithm.name.as_str()) {
                 ("", "anatomy") => "anatomy".to_owned(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Progress, Result};
 
+use super::detect::key::SEVERAL;
 use super::json::role_name;
 use super::{About, ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
 use crate::job::{self, Input, RoleName};
@@ -227,6 +228,19 @@ impl ColumnProfile {
     }
 }
 
+/// The column that says whose record it is: the one that is stated, or of the identifiers of persons with several records the
+/// one with fewest values.
+fn person<'a>(options: &'a InitOptions, profile: &'a Profile) -> Option<&'a str> {
+    if options.input.person.is_some() {
+        return options.input.person.as_deref();
+    }
+    let several = |column: &&ColumnProfile| {
+        column.proposal.role == RoleName::Identifier && column.proposal.reason.contains(SEVERAL)
+    };
+    let fewest = profile.columns.iter().filter(several).min_by_key(|column| column.counts.distinct);
+    fewest.map(|column| column.name.as_str())
+}
+
 fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kept_as_text: Vec<&str> = Vec::new();
@@ -265,6 +279,14 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     }
     if let Some(encoding) = options.input.encoding {
         let _ = writeln!(out, "encoding = {}", quoted(job::word(&job::Encoding::ALL, encoding)));
+    }
+    let person = person(options, profile);
+    if let Some(person) = person {
+        let _ = writeln!(
+            out,
+            "person = {}   # whose record it is: promises count persons, not records",
+            quoted(person)
+        );
     }
     let missing: Vec<String> = options.input.missing.iter().chain(&words).map(|w| quoted(w)).collect();
     let added = match words.len() {
@@ -328,9 +350,10 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     }
     let _ = writeln!(
         out,
-        "\n# Whoever looks for a person in the release finds at least {0} records that could be theirs.\n\
+        "\n# Whoever looks for a person in the release finds at least {0} {1} that could be theirs.\n\
          [[models]]\nname = \"k-anonymity\"\nk = {0}",
-        options.k
+        options.k,
+        if person.is_some() { "people, in records" } else { "records" },
     );
     let sensitive = profile.columns.iter().find(|c| c.proposal.role == RoleName::Sensitive);
     match sensitive {

@@ -53,6 +53,8 @@ pub const USUAL_SHARE: f64 = 0.05;
 
 /// The most cells that a search looks at without being told to: some seconds of work.
 const PATIENCE: u128 = 4_000_000_000;
+/// The most sets of columns that it looks at without being told to: each takes some hundred bytes.
+const MOST_SETS: u128 = 1_000_000;
 
 impl Default for ProfileOptions {
     fn default() -> Self {
@@ -200,7 +202,11 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         let known = names.iter().position(|n| n == name);
         let near = || names.iter().map(String::as_str);
         known.ok_or_else(|| {
-            Error::job(format!("there is no column `{name}` among those looked at")).help_near(name, near())
+            Error::job(format!("there is no column `{name}` among those looked at")).help_column(
+                name,
+                near(),
+                engine.is_named(),
+            )
         })
     };
     let given: Vec<usize> = options.quasi.iter().map(position).collect::<Result<_>>()?;
@@ -226,7 +232,8 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
 
     let searched: Vec<usize> = (0..columns.len()).filter(|&c| table.columns[c].texts.codes() > 1).collect();
     let work = |most| risk::sets(searched.len(), most) * table.records as u128;
-    let patient = (1..=USUAL_MOST).rev().find(|&most| work(most) <= PATIENCE).unwrap_or(1);
+    let reasonable = |most| work(most) <= PATIENCE && risk::sets(searched.len(), most) <= MOST_SETS;
+    let patient = (1..=USUAL_MOST).rev().find(|&most| reasonable(most)).unwrap_or(1);
     let most = options.most.unwrap_or(patient);
     let search = Search { columns: searched, share: options.share, most };
     let found = risk::search(&table, &search, progress)?;

@@ -160,6 +160,11 @@ pub(crate) trait Publication: Debug + Sync {
         Ok(Vec::new())
     }
 
+    /// What it is called where it assumes that nobody has several records.
+    fn one_record_each(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Refuses what cannot be published this way.
     fn check(&self, job: &CheckedJob) -> Result<()> {
         let _ = job;

@@ -146,7 +146,7 @@ impl Publication for OneTable {
         if let Some(target) = target {
             if !source.columns().iter().any(|column| column == target) {
                 let error = Error::job(format!("the original has no column `{target}` to predict"));
-                return Err(error.help_near(target, source.columns().iter().map(String::as_str)));
+                return Err(source.help_column(error, target));
             }
             // A target that is missing does not take a record out of the release, so it must not take it out here.
             spec.columns.push(target.to_owned());

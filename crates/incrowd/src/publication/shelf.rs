@@ -1,9 +1,9 @@
 //! Where the tables of a release can be read: under way, before anybody else can see them, or published.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, ReadBack, Source, digest, partial_path};
+use incrowd_engine::{Engine, Format, ReadBack, Source, read_formulas};
 
 use crate::job::Table;
 use crate::manifest::{FileEntry, Manifest};
@@ -74,6 +74,13 @@ impl PublishedShelf<'_> {
         }
     }
 
+    /// Whether a table was written as text.
+    fn is_text(&self, content: &str) -> bool {
+        let named = self.entry(content).map(|entry| PathBuf::from(&entry.name));
+        let path = named.or_else(|| self.release.paths.first().cloned());
+        path.is_some_and(|path| matches!(Format::of_path(&path), Ok(Format::Csv(_))))
+    }
+
     fn open(&self, content: &str) -> Result<Source> {
         if self.is_first(content) {
             return open_release(self.release, self.manifest.is_some());
@@ -84,7 +91,7 @@ impl PublishedShelf<'_> {
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        open_beside(&place(path, entry))
+        open_beside(&path.with_file_name(&entry.name))
     }
 }
 
@@ -94,19 +101,14 @@ impl Shelf for PublishedShelf<'_> {
     }
 
     fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
-        self.open(content)?.read_release(columns, progress)
+        let mut read = self.open(content)?.read_release(columns, progress)?;
+        if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
+            read_formulas(&mut read.folded);
+        }
+        Ok(read)
     }
 
     fn columns(&self, content: &str) -> Result<Vec<String>> {
         Ok(self.open(content)?.columns().to_vec())
     }
-}
-
-/// Where a file of the release at `release` is: beside it, or still in its partial file if the run that made both was killed
-/// between the renames.
-fn place(release: &Path, entry: &FileEntry) -> PathBuf {
-    let path = release.with_file_name(&entry.name);
-    let is = |path: &Path| digest(path).is_ok_and(|own| own == entry.digest);
-    let partial = partial_path(&path);
-    if !is(&path) && is(&partial) { partial } else { path }
 }

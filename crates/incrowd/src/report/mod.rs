@@ -11,10 +11,12 @@ mod public;
 mod settings;
 mod shapes;
 
+use std::path::PathBuf;
+
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::METRICS;
-use incrowd_core::{Progress, Result};
-use incrowd_engine::Pending;
+use incrowd_core::{Error, Progress, Result};
+use incrowd_engine::{Pending, Target};
 
 use crate::attack::{AttackReport, AttackRequest, attack_case};
 use crate::case::Case;
@@ -105,32 +107,44 @@ pub(crate) fn about_metric(name: &str) -> String {
     METRICS.iter().find(|card| card.name == name).map(|card| first_sentence(card.about)).unwrap_or_default()
 }
 
+/// Where the pages of a job go.
+#[derive(Debug, Default)]
+pub(crate) struct Targets {
+    public: Option<Target>,
+    owner: Option<Target>,
+}
+
 /// Tries whether the pages a job asks for can be written, before any long work.
-pub(crate) fn targets(job: &Job) -> Result<()> {
-    let Some(output) = &job.output else { return Ok(()) };
-    for (key, path) in [("output.report", &output.report), ("output.owner_report", &output.owner_report)] {
-        if let Some(path) = path {
-            drop(Pending::create(path).map_err(|e| e.at(key))?);
-        }
-    }
-    Ok(())
+pub(crate) fn targets(job: &Job) -> Result<Targets> {
+    let target = |path: &Option<PathBuf>, key: &str| {
+        let decided = path.as_ref().map(|path| {
+            let target = Target::decide(path)?;
+            drop(Pending::at(&target)?);
+            Ok(target)
+        });
+        decided.transpose().map_err(|e: Error| e.at(key))
+    };
+    let Some(output) = &job.output else { return Ok(Targets::default()) };
+    Ok(Targets {
+        public: target(&output.report, "output.report")?,
+        owner: target(&output.owner_report, "output.owner_report")?,
+    })
 }
 
 /// Writes the pages a job asks for about the release it made.
-pub(crate) fn write_pages(job: &Job, progress: &dyn Progress) -> Result<()> {
-    let Some(output) = &job.output else { return Ok(()) };
-    if output.report.is_none() && output.owner_report.is_none() {
+pub(crate) fn write_pages(job: &Job, targets: &Targets, progress: &dyn Progress) -> Result<()> {
+    if targets.public.is_none() && targets.owner.is_none() {
         return Ok(());
     }
     let mut judging = Judging::of(job);
     // What the release promises stands in its manifest, with what follows from the job filled in.
     judging.models.clear();
     let pages = report(&judging, &Ask { pairs: true, ..Ask::default() }, progress)?;
-    if let Some(path) = &output.report {
-        write_file(path, pages.public.as_bytes())?;
+    if let Some(target) = &targets.public {
+        write_file(target, pages.public.as_bytes(), Audience::Everybody)?;
     }
-    if let (Some(path), Some(owner)) = (&output.owner_report, &pages.owner) {
-        write_file(path, owner.as_bytes())?;
+    if let (Some(target), Some(owner)) = (&targets.owner, &pages.owner) {
+        write_file(target, owner.as_bytes(), Audience::Owner)?;
     }
     Ok(())
 }

@@ -28,7 +28,12 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
     let alone = sizes.iter().filter(|size| **size == 1).count() as u64;
     let utility = found.measured.as_ref().and_then(|measured| measured.utility.as_ref());
     let records_told = found.manifest().map(|manifest| manifest.records);
-    let mut counts: Vec<(String, u64)> = records_told.map(|records| records.told()).unwrap_or_default();
+    let mut counts: Vec<(String, u64)> =
+        found.manifest().map(|manifest| manifest.counts_told()).unwrap_or_default();
+    if let Some(persons) = found.checked.verification.persons {
+        let share = (100.0 * persons.dominance).ceil() as u64;
+        counts.push(("per cent of a group's records that one person has, at most".into(), share));
+    }
     let suppressed = records_told.and_then(|records| records.suppressed);
     if let Some(measured) = found.measured.as_ref().filter(|_| suppressed.is_none()) {
         counts.push(("not in the release although in the original".into(), measured.tally.suppressed));
@@ -55,6 +60,13 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
     if found.kept.marginals.is_empty() {
         left_out
             .push("Columns before and after are not drawn for a release of two linked tables.".to_owned());
+    }
+    if found.manifest().is_some_and(|manifest| manifest.by_persons()) {
+        left_out.push(
+            "Somebody who knows several records of one person, and that they are hers, may find fewer candidates than k: no \
+             promise is about that, the attack `persons` measures it."
+                .to_owned(),
+        );
     }
     Ok(Owner {
         release: found.release(),

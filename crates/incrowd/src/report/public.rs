@@ -70,7 +70,7 @@ pub(super) fn public(found: &Findings) -> Public {
         records: verification.records,
         groups: verification.groups,
         promises: promises.collect(),
-        counts: found.manifest().map(|manifest| manifest.records.told()).unwrap_or_default(),
+        counts: found.manifest().map(|manifest| manifest.counts_told()).unwrap_or_default(),
         suppressed: suppressed(found.manifest()),
         sizes: sizes(found.attacks.group_sizes()),
         attacks: found.attacks.of(false).map(|attacked| of_finding(&attacked.finding)).collect(),

@@ -64,11 +64,18 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
     // All fields by name, so that whoever adds one decides whether the page shows it.
-    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, external: _ } = &manifest.job;
+    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, csv_safe, external: _ } =
+        &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
+    if *csv_safe {
+        settings.push((
+            "csv safe".to_owned(),
+            "cells that look like formulas begin with an apostrophe".to_owned(),
+        ));
+    }
     for (name, column) in columns.iter().take(300) {
         let mut parts = vec![column.role.clone()];
         let further = [("kind", &column.kind), ("hierarchy", &column.hierarchy), ("labels", &column.labels)];

@@ -65,6 +65,11 @@ impl Bins {
     }
 }
 
+/// Whether bins have a width: the range of numbers may be greater than any number.
+fn drawable(least: f64, most: f64) -> bool {
+    (most - least + 1.0).is_finite()
+}
+
 /// A column before and after.
 pub(super) fn of_marginal(marginal: &Marginal) -> Shape {
     // A hierarchy may have leaves that nobody has.
@@ -72,10 +77,9 @@ pub(super) fn of_marginal(marginal: &Marginal) -> Shape {
     let (numbers, others): (Vec<_>, Vec<_>) = had.partition(|v| v.number.is_some());
     let (column, role) = (marginal.column.clone(), role_of(marginal.part).to_owned());
     // Text that happens to hold a number, or a kept missing value, is no reason to draw names or bins.
-    if numbers.len() > NAMES && others.len() <= 1 {
-        let values = || numbers.iter().filter_map(|v| v.number);
-        let (least, most) =
-            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let values = || numbers.iter().filter_map(|v| v.number);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if numbers.len() > NAMES && others.len() <= 1 && drawable(least, most) {
         let bins = Bins::new(least, most, values().all(|x| x.fract() == 0.0), marginal.dates);
         let (mut before, mut after) = (vec![0.0; bins.count], vec![0.0; bins.count]);
         for value in &numbers {
@@ -158,6 +162,9 @@ pub(super) fn of_release(release: &Folded, column: usize, role: &str) -> Shape {
         let whole = read.iter().all(|((lo, hi), _)| lo.fract() == 0.0 && hi.fract() == 0.0);
         let least = read.iter().map(|((lo, _), _)| *lo).fold(f64::INFINITY, f64::min);
         let most = read.iter().map(|((_, hi), _)| *hi).fold(f64::NEG_INFINITY, f64::max);
+        if !drawable(least, most) {
+            break;
+        }
         let bins = Bins::new(least, most, whole, dates);
         let mut after = vec![0.0; bins.count];
         for ((lo, hi), share) in read {

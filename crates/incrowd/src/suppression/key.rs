@@ -1,46 +1,68 @@
 //! Where the secret key lies: in a file that only its owner can read, made on first use.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
+use incrowd_engine::Pending;
 use incrowd_recode::suppression::Secret;
 
 /// The key of a file; the file is made if it is not there.
-pub(super) fn read(path: &Path) -> Result<Secret> {
-    let at = |what: &str| format!("the key `{}` {what}", path.display());
-    let failed = |e: std::io::Error| Error::resources(at(&format!("cannot be used: {e}")));
-    match File::open(path) {
-        Ok(mut file) => {
-            only_ours(&file).map_err(|()| {
-                Error::job(at("can be read by others")).help(format!("chmod 600 {}", path.display()))
-            })?;
-            let mut text = String::new();
-            file.read_to_string(&mut text).map_err(failed)?;
-            from_hex(text.trim()).map(Secret::new).ok_or_else(|| {
-                Error::job(at("is not a key"))
-                    .help("name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one")
-            })
-        }
-        Err(e) if e.kind() == ErrorKind::NotFound => make(path).map_err(failed),
-        Err(e) => Err(failed(e)),
+pub(crate) fn read_or_make(path: &Path) -> Result<Secret> {
+    match read(path)? {
+        Some(secret) => Ok(secret),
+        None => make(path),
     }
 }
 
-fn make(path: &Path) -> std::io::Result<Secret> {
+/// The key of a file, if it is there. An empty file is one that was never finished, so no key was ever in it.
+pub(crate) fn read(path: &Path) -> Result<Option<Secret>> {
+    let at = |what: &str| format!("the key `{}` {what}", path.display());
+    let failed = |e: std::io::Error| Error::resources(at(&format!("cannot be used: {e}")));
+    // Whatever is no file could keep whoever opens it waiting.
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(Error::job(at("is not a file"))),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(e)),
+    }
+    let file = File::open(path).map_err(failed)?;
+    only_ours(&file).map_err(|()| {
+        Error::job(at("can be read by others")).help(format!("chmod 600 {}", path.display()))
+    })?;
+    let mut text = String::new();
+    file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    from_hex(text.trim()).map(|bytes| Some(Secret::new(bytes))).ok_or_else(|| {
+        Error::job(at("is not a key")).help(
+            "name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one",
+        )
+    })
+}
+
+/// No key is longer.
+const MOST_BYTES: u64 = 4096;
+
+/// Makes a key: the file is there with all of it, or not at all.
+fn make(path: &Path) -> Result<Secret> {
     if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory)?;
+        std::fs::create_dir_all(directory).map_err(|e| {
+            Error::resources(format!("cannot make the directory `{}`: {e}", directory.display()))
+        })?;
     }
     let bytes: [u8; 32] = rand::random();
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    file.write_all(format!("{hex}\n").as_bytes())?;
-    file.sync_all()?;
+    let pending = Pending::create_private(path)?;
+    let failed = |e: std::io::Error| incrowd_engine::write_failed(path, &e);
+    pending.writer()?.write_all(format!("{hex}\n").as_bytes()).map_err(failed)?;
+    if path.exists() {
+        // It is empty.
+        pending.publish()?;
+    } else if !pending.publish_new()? {
+        // Another run was faster.
+        return read(path)?.ok_or_else(|| Error::resources(format!("the key `{}` is empty", path.display())));
+    }
     Ok(Secret::new(bytes))
 }
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
+use incrowd_engine::Note;
 use incrowd_recode::suppression::Secret;
 use serde_json::Value as Json;
 
@@ -22,6 +23,19 @@ pub(crate) enum Before {
     Otherwise,
 }
 
+/// What is noted of a release.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted<'a> {
+    /// The digest of the table it was made from.
+    pub(crate) table: &'a str,
+    /// The method and its parameters.
+    pub(crate) how: &'a Json,
+    /// The digest of the release.
+    pub(crate) release: &'a str,
+    /// Whether it was asked for although there was another.
+    pub(crate) again: bool,
+}
+
 /// A secret and the memory of what was released with it.
 pub(crate) trait Keys {
     /// The secret all draws follow from.
@@ -30,8 +44,9 @@ pub(crate) trait Keys {
     /// Whether and how a table was released.
     fn before(&self, table: &str, how: &Json) -> Result<Before>;
 
-    /// Notes a release.
-    fn note(&self, table: &str, how: &Json, release: &str, again: bool) -> Result<()>;
+    /// Notes a release that is about to be put in place by a journal, if there is one; answers with what is to be noted when
+    /// it is there.
+    fn note(&self, release: &Noted<'_>, journal: Option<&Path>) -> Result<Option<Note>>;
 }
 
 /// Nobody draws.
@@ -47,8 +62,8 @@ impl Keys for NoKeys {
         Ok(Before::Never)
     }
 
-    fn note(&self, _: &str, _: &Json, _: &str, _: bool) -> Result<()> {
-        Ok(())
+    fn note(&self, _: &Noted<'_>, _: Option<&Path>) -> Result<Option<Note>> {
+        Ok(None)
     }
 }
 
@@ -75,7 +90,7 @@ impl Keys for FileKeys {
     fn secret(&self) -> Result<Secret> {
         match self.asked.seed {
             Some(seed) => Ok(Secret::of_seed(seed)),
-            None => key::read(&self.path()?).map_err(|e| e.at("suppression.key")),
+            None => key::read_or_make(&self.path()?).map_err(|e| e.at("suppression.key")),
         }
     }
 
@@ -89,10 +104,10 @@ impl Keys for FileKeys {
         before
     }
 
-    fn note(&self, table: &str, how: &Json, release: &str, again: bool) -> Result<()> {
+    fn note(&self, release: &Noted<'_>, journal: Option<&Path>) -> Result<Option<Note>> {
         match &mut *self.ledger.borrow_mut() {
-            Some(ledger) => ledger.note(table, how, release, again),
-            None => Ok(()),
+            Some(ledger) => ledger.note(release, journal),
+            None => Ok(None),
         }
     }
 }

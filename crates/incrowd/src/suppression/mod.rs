@@ -4,15 +4,18 @@
 //! a trace of it. The draws follow from a secret key ([`key`]), and what was released before is noted ([`ledger`]).
 
 mod judge;
-mod key;
+pub(crate) mod key;
 mod keys;
 mod ledger;
 mod people;
 mod report;
 
+use std::path::Path;
+
 use incrowd_core::{
     Error, Folded, Progress, Result, Schema, SensitiveSpec, SensitiveValues, Value, Withheld,
 };
+use incrowd_engine::Note;
 use incrowd_recode::suppression::{Cut, Secret, Step, records};
 use incrowd_recode::ungrouped::Suppressed;
 use serde_json::{Value as Json, json};
@@ -22,7 +25,7 @@ use crate::job::{Job, ModelJob, SuppressionJob};
 use crate::manifest::SuppressionEntry;
 use crate::reading::{as_published, carries};
 pub(crate) use judge::beside;
-pub(crate) use keys::{Before, FileKeys, Keys, NoKeys, private_files};
+pub(crate) use keys::{Before, FileKeys, Keys, NoKeys, Noted, private_files};
 pub(crate) use people::one_record_each;
 pub use report::{Guess, SuppressionReport};
 
@@ -245,9 +248,15 @@ impl Withholding {
         self.withheld.as_ref().map_or(0, Withheld::total)
     }
 
-    /// Notes the release, before it is put in place: rather a release too many there than one too few.
-    pub(crate) fn note(&self, keys: &dyn Keys, release: &str) -> Result<()> {
-        keys.note(&self.table, &self.how, release, self.again)
+    /// Notes the release, before it is put in place; answers with what is to be noted when it is.
+    pub(crate) fn note(
+        &self,
+        keys: &dyn Keys,
+        release: &str,
+        journal: Option<&Path>,
+    ) -> Result<Option<Note>> {
+        let Withholding { table, how, again, .. } = self;
+        keys.note(&Noted { table, how, release, again: *again }, journal)
     }
 
     /// What everybody is told: how records were withheld if they had to be, never whether they were.

@@ -75,7 +75,9 @@ fn a_place_that_cannot_be_written_is_told_before_any_reading() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
     std::fs::create_dir(dir.path().join("there")).unwrap();
-    for (path, says) in [("none/out.csv", "does not exist"), ("there", "format"), ("out.xlsx", "format")] {
+    for (path, says) in
+        [("none/out.csv", "does not exist"), ("there", "is a directory"), ("out.xlsx", "format")]
+    {
         job.write_to(dir.path().join(path));
         let error = fails(dir.path(), &job);
         assert!(error.message().contains(says), "{error}");

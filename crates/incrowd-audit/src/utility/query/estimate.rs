@@ -1,6 +1,7 @@
 //! Estimates: what a reader of the release answers.
 
 use incrowd_core::Progress;
+use incrowd_core::number::ratio;
 use rayon::prelude::*;
 
 use super::super::comparison::{Comparison, Line};
@@ -120,7 +121,7 @@ fn side_share((lo, hi): (f64, f64), (from, to): (f64, f64)) -> f64 {
     if hi <= lo {
         return f64::from(u8::from((from..=to).contains(&lo)));
     }
-    ((hi.min(to) - lo.max(from)) / (hi - lo)).clamp(0.0, 1.0)
+    ratio((lo.max(from), hi.min(to)), (lo, hi), 0.0).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -82,6 +82,12 @@ fn part_of(leaves: usize, share: f64) -> usize {
 fn side(line: &Line, share: f64, dice: &mut Dice) -> Side {
     if line.numbers.is_some() {
         let (min, max) = line.range;
+        if !(max - min).is_finite() {
+            // Halves, because the range itself is greater than any number.
+            let length = (max / 2.0 - min / 2.0) * share;
+            let from = min / 2.0 + (max / 2.0 - min / 2.0 - length) * dice.unit();
+            return Side::Between(from * 2.0, (from + length) * 2.0);
+        }
         let length = (max - min) * share;
         let from = min + (max - min - length) * dice.unit();
         return Side::Between(from, from + length);

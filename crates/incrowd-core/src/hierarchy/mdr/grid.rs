@@ -2,6 +2,11 @@
 
 use crate::number::date_of;
 
+/// A whole number from here on is not exactly a float.
+pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
+/// So many cells may be walked through to find the one of a value.
+const FEW: f64 = 4096.0;
+
 /// What the numbers of a grid are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -63,6 +68,33 @@ pub(super) struct Interval {
 }
 
 impl Grid {
+    /// Whether every cell can be found and told from its neighbours: ends and edges are numbers that are written exactly, or there
+    /// are few cells.
+    pub fn is_sound(&self) -> bool {
+        let ends = [Some(self.lo), Some(self.hi), self.low, self.high];
+        let end = |x: f64| match self.unit {
+            Unit::Reals => x.is_finite(),
+            Unit::Integers => x.abs() < EXACT,
+            Unit::Dates => f64::from(date_of(x as i32).days()) == x.trunc(),
+        };
+        let range = self.hi - self.lo;
+        let furthest = self.lo.abs().max(self.hi.abs());
+        let told_apart = match self.unit {
+            _ if self.width == 0.0 => true,
+            // Edges are rounded to twelve digits.
+            Unit::Reals => range / self.width <= FEW || self.width >= furthest * 1e-11,
+            _ => self.width >= 1.0,
+        };
+        ends.into_iter().flatten().all(end)
+            && self.lo <= self.hi
+            && range.is_finite()
+            && self.width.is_finite()
+            && self.width >= 0.0
+            && told_apart
+            && (1..=32).contains(&self.factors.len())
+            && !self.factors.contains(&0)
+    }
+
     /// How many cells the finest level has.
     pub fn cells(&self) -> u64 {
         if self.width <= 0.0 {
@@ -152,6 +184,21 @@ mod tests {
         assert_eq!(labels(&ages(), 18.0), ["[17, 21]"]);
         assert!(labels(&ages(), 63.0).is_empty() && labels(&ages(), 16.0).is_empty());
         assert_eq!(ages().cells(), 21);
+    }
+
+    #[test]
+    fn a_grid_whose_cells_cannot_be_told_apart_is_not_sound() {
+        assert!(ages().is_sound());
+        let reals = Grid { unit: Unit::Reals, lo: 0.0, hi: 73.0, width: 1e-17, ..ages() };
+        let far = Grid { unit: Unit::Reals, lo: 0.0, hi: 1e300, width: 5.0, low: None, ..ages() };
+        let wide = Grid { unit: Unit::Reals, lo: -1.7e308, hi: 1.7e308, width: 1e307, ..ages() };
+        let dates = Grid { unit: Unit::Dates, hi: 1e9, ..ages() };
+        for grid in [reals, far, wide, dates, Grid { high: Some(1e300), ..ages() }] {
+            assert!(!grid.is_sound(), "{} {}", grid.lo, grid.hi);
+        }
+        // Few cells may touch: the walk to the right one is short.
+        let close = Grid { unit: Unit::Reals, lo: 1e15, hi: 1e15 + 4.0, width: 0.2, low: None, ..ages() };
+        assert!(close.is_sound() && !close.path(1e15 + 2.0).is_empty());
     }
 
     #[test]

@@ -52,6 +52,13 @@ fn chunks(sample: &Sample) -> f64 {
 
 /// Mean and population deviation, both over all records: `(mu - 2 sigma, mu + 2 sigma)`.
 pub fn two_sigma(sample: &Sample) -> (f64, f64) {
+    // Squares of numbers beyond this are no numbers.
+    let largest = sample.iter().map(|(x, _)| x.abs()).fold(0.0, f64::max);
+    if largest > 1e140 {
+        let scaled: Vec<(f64, u64)> = sample.iter().map(|(x, count)| (x / largest, *count)).collect();
+        let (lo, hi) = two_sigma(&scaled);
+        return (lo * largest, hi * largest);
+    }
     let records: u64 = sample.iter().map(|(_, count)| count).sum();
     let n = records.max(1) as f64;
     let mean = sample.iter().map(|(x, count)| x * *count as f64).sum::<f64>() / n;

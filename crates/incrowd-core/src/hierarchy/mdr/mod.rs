@@ -55,9 +55,6 @@ impl Default for Mdr {
     }
 }
 
-/// A whole number above this is not exactly a float.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 impl Mdr {
     /// Checks the recipe. `base_width` stands in for the mean difference, if given.
     pub fn new(
@@ -153,7 +150,8 @@ impl Mdr {
             return Err(Error::input(format!("column `{column}` has no numbers to make intervals of")));
         };
         let own = (first.x, last.x);
-        if unit == Unit::Integers && (own.0.abs().max(own.1.abs())) >= EXACT {
+        let exact = unit != Unit::Integers || own.0.abs().max(own.1.abs()) < grid::EXACT;
+        if !(exact && (own.1 - own.0).is_finite()) {
             return Err(Error::input(format!(
                 "the numbers of column `{column}` are too large for a tree of intervals"
             )));
@@ -213,7 +211,14 @@ impl Mdr {
         };
         let low = sample.iter().any(|(x, _)| *x < lo).then_some(domain.0);
         let high = sample.iter().any(|(x, _)| *x > hi).then_some(domain.1);
-        Ok(Grid { unit, lo, hi, width, factors: self.factors.clone(), low, high })
+        let grid = Grid { unit, lo, hi, width, factors: self.factors.clone(), low, high };
+        grid.is_sound().then_some(grid).ok_or_else(|| {
+            Error::input(format!(
+                "the intervals of column `{column}` are too narrow or too far out to be told apart"
+            ))
+            .help("state a greater `base_width`, or bounds and a `domain` near the values")
+            .at(format!("columns.{column}.hierarchy"))
+        })
     }
 }
 

@@ -6,6 +6,7 @@ mod diversity;
 mod likeness;
 mod numeric;
 mod papers;
+mod persons;
 mod presence;
 mod survives;
 mod vectors;

@@ -76,7 +76,8 @@ pub(super) fn encode(
             statistics: None,
         })?;
         data_at.get_or_insert(at);
-        (levels.clear(), numbers.clear());
+        levels.clear();
+        numbers.clear();
     }
     let (compressed, uncompressed) = pages.finish()?;
 

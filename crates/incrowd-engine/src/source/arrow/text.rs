@@ -81,6 +81,50 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
     }
 }
 
+/// Whether values of a type are read.
+pub(super) fn is_read(data_type: &DataType) -> bool {
+    use DataType::*;
+    match data_type {
+        Null | Boolean | Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView => true,
+        Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(_, _) | Duration(_) => true,
+        Dictionary(_, values) => is_read(values),
+        RunEndEncoded(_, values) => is_read(values.data_type()),
+        List(items) | LargeList(items) => is_read(items.data_type()),
+        other => other.is_numeric(),
+    }
+}
+
+/// How much room the text of a record takes at most beyond what is there already; 0 if it can be told to be little.
+pub(super) fn room(array: &dyn Array) -> u64 {
+    use DataType::*;
+    let longest = |values: &dyn Array| match text(values) {
+        Some(texts) => (0..texts.len()).map(|i| texts.value_length(i) as u64).max().unwrap_or(0) + OFFSET,
+        None => OFFSET,
+    };
+    match array.data_type() {
+        Null => OFFSET,
+        Dictionary(_, _) => longest(array.as_any_dictionary().values()),
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => longest(array.as_run::<Int16Type>().values()),
+            Int32 => longest(array.as_run::<Int32Type>().values()),
+            _ => longest(array.as_run::<Int64Type>().values()),
+        },
+        List(_) => items::<i32>(array),
+        LargeList(_) => items::<i64>(array),
+        _ => 0,
+    }
+}
+
+/// What a text takes beside its bytes.
+const OFFSET: u64 = 8;
+
+/// The room of the longest list.
+fn items<O: OffsetSizeTrait>(array: &dyn Array) -> u64 {
+    let lists = array.as_list::<O>();
+    let longest = lists.value_offsets().windows(2).map(|w| (w[1] - w[0]).as_usize() as u64).max();
+    longest.unwrap_or(0).saturating_mul(room(lists.values()))
+}
+
 /// Every value as `spell` writes it.
 fn spelled<A: ArrayAccessor>(
     array: A,
@@ -168,10 +212,12 @@ fn runs<T: RunEndIndexType>(array: &dyn Array) -> Option<StringArray> {
 /// `[a, b]`, with nothing where an element is missing.
 fn lists<O: OffsetSizeTrait>(array: &dyn Array) -> Option<StringArray> {
     let lists = array.as_list::<O>();
-    let elements = text(lists.values())?;
     let offsets = lists.value_offsets();
+    // A slice of lists still has the elements of all.
+    let (first, end) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
+    let elements = text(&lists.values().slice(first, end - first))?;
     let list = |i: usize| {
-        let elements: Vec<&str> = (offsets[i].as_usize()..offsets[i + 1].as_usize())
+        let elements: Vec<&str> = (offsets[i].as_usize() - first..offsets[i + 1].as_usize() - first)
             .map(|at| if elements.is_valid(at) { elements.value(at) } else { "" })
             .collect();
         format!("[{}]", elements.join(", "))

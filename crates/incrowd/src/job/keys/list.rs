@@ -130,6 +130,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "encoding", Kind::Choice(&words(&Encoding::ALL)))
     },
     Key {
+        about: "The column that says whose record it is: then every promise counts persons, not records",
+        more: "It is an identifier and never published. A record without a value there counts as a person of its own. See \
+               docs/persons.md.",
+        flags: &[flag("person", "COLUMN", &[Anonymize, Batches, Compare, Verify, Attack, Report, Init])],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.person = Some(name.to_owned()))),
+        ..key(Section::Input, "person", Kind::Text)
+    },
+    Key {
         about: "A directory of hierarchy files named after their columns (age.csv, adult_hierarchy_age.csv)",
         more: "A column that has a hierarchy or a kind of its own is left alone.",
         flags: &[flag("hierarchies", "DIR", ALONG)],
@@ -171,6 +179,24 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("order", "ORDER", &[Anonymize])],
         set: Set::Job(|b, e| e.choice(&Order::ALL).map(|order| b.output().order = order)),
         ..key(Section::Output, "order", Kind::Choice(&words(&Order::ALL)))
+    },
+    Key {
+        about: "Write cells of CSV so that no spreadsheet takes them for formulas",
+        default: &["false"],
+        more: "A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets an apostrophe before \
+               it. The manifest says so, and `verify` and the other commands take it off again. Without it such cells are \
+               published as they are.",
+        flags: &[Flag { form: Form::Yes, ..flag("csv-safe", "", MAKING) }],
+        set: Set::Job(|b, e| e.flag().map(|safe| b.output().csv_safe = safe)),
+        ..key(Section::Output, "csv_safe", Kind::Flag)
+    },
+    Key {
+        about: "A file with a secret key to sign the manifest with",
+        more: "If there is no such file, a key is made there, which only its owner can read. Whoever has the key checks the \
+               manifest, and with it the release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.",
+        flags: &[flag("sign", "KEYFILE", MAKING)],
+        set: Set::Job(|b, e| e.path().map(|path| b.output().sign = Some(path))),
+        ..key(Section::Output, "sign", Kind::File)
     },
     Key {
         about: "What the column is to the release",

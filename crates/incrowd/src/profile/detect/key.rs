@@ -31,6 +31,9 @@ const NAMES: &[&str] = &[
     "vin",
 ];
 
+/// What is said of a column that tells persons apart who have several records.
+pub(crate) const SEVERAL: &str = "records per value, so k records need not be k people";
+
 pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     let named = column.named(NAMES)
         || ["id", "nbr", "key"].iter().any(|end| column.squashed.len() > 4 && column.squashed.ends_with(end));
@@ -39,7 +42,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     if named && coded && column.counts.distinct > 20 && column.variety() > 0.2 {
         let each = column.present() as f64 / column.counts.distinct as f64;
         let several = match each {
-            e if e > 1.02 => format!("; it has {e:.1} records per value, so k records need not be k people"),
+            e if e > 1.02 => format!("; it has {e:.1} {SEVERAL}"),
             _ => String::new(),
         };
         return Finding::sure(

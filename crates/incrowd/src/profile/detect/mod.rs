@@ -16,7 +16,7 @@ mod design;
 mod email;
 mod free_text;
 mod health;
-mod key;
+pub(crate) mod key;
 mod medicine;
 mod money;
 mod national;

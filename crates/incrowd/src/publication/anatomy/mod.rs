@@ -86,6 +86,10 @@ impl Publication for Anatomy {
         Ok(Vec::new())
     }
 
+    fn one_record_each(&self) -> Option<&'static str> {
+        Some("anatomy")
+    }
+
     fn check(&self, job: &CheckedJob) -> Result<()> {
         if carries(&job.schema) {
             return Err(Error::job("anatomy passes no column through")
@@ -310,7 +314,16 @@ fn without_last(table: Folded) -> Folded {
     let codes = rows.keys().flat_map(|row| row.iter().copied()).collect();
     let weights = rows.values().copied().collect();
     let columns: Vec<FoldedColumn> = table.columns[..width].to_vec();
-    Folded { codes, weights, read: table.read, missing: vec![0; width], columns, dropped_missing: 0 }
+    Folded {
+        codes,
+        weights,
+        read: table.read,
+        missing: vec![0; width],
+        columns,
+        dropped_missing: 0,
+        persons: None,
+        repeating: Vec::new(),
+    }
 }
 
 /// A second table with each row as often as it counts.

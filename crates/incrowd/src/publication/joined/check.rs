@@ -60,8 +60,10 @@ pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
     }
     let judgements: Vec<Judgement> = (0..promises.len()).filter_map(judgement).collect();
     let groups = join_tables(tables).groups().len() as u64;
+    let (records, smallest_group) =
+        (tables.people.records(), incrowd_audit::verify(&boxes, &[], None)?.smallest_group);
     let verification =
-        Verification { judgements, groups, records: tables.people.records(), unread: Vec::new() };
+        Verification { judgements, groups, records, unread: Vec::new(), smallest_group, persons: None };
     Ok(Judged { failures, verification, on_values, rules: Some("P1 to P5") })
 }
 

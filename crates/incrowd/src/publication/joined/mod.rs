@@ -16,7 +16,7 @@ use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
-use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result};
+use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
 use incrowd_engine::{Engine, Format};
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
@@ -82,7 +82,13 @@ impl Publication for Joined {
             None if columns.contains(&id) => job.set_role(&id, RoleName::Identifier),
             None => {
                 let error = Error::job(format!("the table has no column `{id}` to join on"));
-                return Err(error.help_near(&id, columns.iter().map(String::as_str)).at("external.id"));
+                let some_fit = job.columns.iter().any(|(other, _)| columns.contains(other));
+                let names = || columns.iter().map(String::as_str);
+                let error = match some_fit && names().all(looks_like_a_name) {
+                    true => error.help_near(&id, names()),
+                    false => error.help_column(&id, names(), false),
+                };
+                return Err(error.at("external.id"));
             }
             Some(_) => {
                 return Err(Error::job(format!("`{id}` names people and cannot have another role"))
@@ -168,6 +174,10 @@ impl Publication for Joined {
         Ok(places)
     }
 
+    fn one_record_each(&self) -> Option<&'static str> {
+        Some("k-join-anonymity")
+    }
+
     fn gather<'e>(
         &self,
         engine: &'e mut dyn Engine,
@@ -176,6 +186,11 @@ impl Publication for Joined {
         progress: &dyn Progress,
     ) -> Result<Material<'e>> {
         let rules = rules(&job.job)?;
+        if let Some(person) = &job.job.input.person {
+            let repeats =
+                engine.source().repeats(std::slice::from_ref(person), &job.fold_spec(), progress)?;
+            job.check_persons(repeats > 0)?;
+        }
         let all = rules.method == JoinMethod::Direct;
         let output = job.job.output.as_ref().map(|output| output.path.clone()).unwrap_or_default();
         let directory = Some(join::directory_of(&output)).filter(|directory| directory.is_dir());

@@ -1,0 +1,50 @@
+//! Whether the values of a column repeat, as those that tell persons apart do where a person has several records. It is a remark
+//! and no count, so only the first records that each thread sees are looked at.
+
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::source::Records;
+
+/// So many records are looked at by each thread.
+const MOST: usize = 1 << 16;
+/// With more records per value than this a column is a category or a name, and tells nobody apart.
+const MANY: u64 = 5;
+
+/// What was seen of a column.
+#[derive(Debug, Default)]
+pub(crate) struct Glance {
+    seen: HashMap<u64, u64, FixedState>,
+    records: u64,
+}
+
+impl Glance {
+    pub(crate) fn look<R: Records>(&mut self, slot: usize, records: &R, missing: &[String]) {
+        for record in 0..records.len() {
+            if self.seen.len() >= MOST || self.records >= 4 * MOST as u64 {
+                return;
+            }
+            let Some(text) = records.get(record, slot) else { continue };
+            if missing.iter().any(|marker| marker.as_bytes() == text) {
+                continue;
+            }
+            let mut hasher = FixedState::default().build_hasher();
+            hasher.write(text);
+            *self.seen.entry(hasher.finish()).or_insert(0) += 1;
+            self.records += 1;
+        }
+    }
+
+    /// Whether values repeat, all that was seen of the column taken together.
+    pub(crate) fn repeats(parts: Vec<Glance>) -> bool {
+        let mut all = Glance::default();
+        for part in parts {
+            all.records += part.records;
+            part.seen.into_iter().for_each(|(value, n)| *all.seen.entry(value).or_insert(0) += n);
+        }
+        let different = all.seen.len() as u64;
+        different > 1 && different < all.records && all.records <= MANY * different
+    }
+}

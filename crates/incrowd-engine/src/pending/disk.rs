@@ -1,0 +1,171 @@
+//! Every change that staging and publishing make to a file system goes through here, so that tests can let each of them fail in
+//! turn, or end the process in its place.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Result, Write};
+use std::path::Path;
+
+/// Makes a file that nobody else made: an existing one, or a link of that name, is an error. A private one is its owner's alone.
+pub(super) fn create_new(path: &Path, private: bool) -> Result<File> {
+    faults::before("create", path)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+    faults::before("rename", to)?;
+    std::fs::rename(from, to)
+}
+
+pub(super) fn link(from: &Path, to: &Path) -> Result<()> {
+    faults::before("link", to)?;
+    std::fs::hard_link(from, to)
+}
+
+pub(super) fn remove(path: &Path) -> Result<()> {
+    faults::before("unlink", path)?;
+    std::fs::remove_file(path)
+}
+
+pub(super) fn sync(file: &File, path: &Path) -> Result<()> {
+    faults::before("fsync", path)?;
+    file.sync_all()
+}
+
+/// Makes names survive a power failure. Where directories cannot be synced, it is up to the system.
+pub(super) fn sync_directory(directory: &Path) -> Result<()> {
+    faults::before("fsync", directory)?;
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        Err(e) if e.raw_os_error() == Some(EIO) => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The only answer of a directory that is about its disk.
+const EIO: i32 = 5;
+
+pub(super) fn write(mut file: &File, path: &Path, bytes: &[u8]) -> Result<()> {
+    faults::before_writing("write", path, file, bytes)?;
+    file.write_all(bytes)
+}
+
+#[cfg(unix)]
+pub(super) fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    faults::before("chmod", path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+pub(super) fn set_mode(_: &Path, _: u32) -> Result<()> {
+    Ok(())
+}
+
+/// Writes into a file under way.
+#[derive(Debug)]
+pub struct Writer {
+    pub(super) file: File,
+    pub(super) path: std::path::PathBuf,
+}
+
+impl Writer {
+    /// Forgets what was written.
+    pub fn restart(&mut self) -> Result<()> {
+        self.file.set_len(0)?;
+        std::io::Seek::rewind(&mut self.file)
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        faults::before_writing("write", &self.path, &self.file, bytes)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(not(feature = "faults"))]
+mod faults {
+    use std::fs::File;
+    use std::io::Result;
+    use std::path::Path;
+
+    #[inline]
+    pub(super) fn before(_: &str, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn before_writing(_: &str, _: &Path, _: &File, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// `INCROWD_FAULT` is `fail:7` (the seventh change fails), `break:7` (so do all that follow) or `kill:7` (the process ends there,
+/// with half of the bytes written if it is a write). What happened is said on standard error.
+#[cfg(feature = "faults")]
+mod faults {
+    use std::fs::File;
+    use std::io::{Error, Result, Write};
+    use std::path::Path;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Fail,
+        Break,
+        Kill,
+    }
+
+    static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+    fn planned() -> Option<(Kind, u64)> {
+        static PLAN: OnceLock<Option<(Kind, u64)>> = OnceLock::new();
+        *PLAN.get_or_init(|| {
+            let text = std::env::var("INCROWD_FAULT").ok()?;
+            let (kind, at) = text.split_once(':')?;
+            let kind = match kind {
+                "fail" => Kind::Fail,
+                "break" => Kind::Break,
+                "kill" => Kind::Kill,
+                _ => return None,
+            };
+            Some((kind, at.parse().ok()?))
+        })
+    }
+
+    fn strike(what: &str, path: &Path, half: impl FnOnce()) -> Result<()> {
+        let Some((kind, at)) = planned() else { return Ok(()) };
+        let now = CHANGES.fetch_add(1, Ordering::SeqCst) + 1;
+        if now < at || now > at && kind != Kind::Break {
+            return Ok(());
+        }
+        if now == at {
+            eprintln!("fault {now}: {what} {}", path.display());
+        }
+        if kind == Kind::Kill {
+            half();
+            std::process::exit(137);
+        }
+        Err(Error::from_raw_os_error(super::EIO))
+    }
+
+    pub(super) fn before(what: &str, path: &Path) -> Result<()> {
+        strike(what, path, || {})
+    }
+
+    pub(super) fn before_writing(what: &str, path: &Path, mut file: &File, bytes: &[u8]) -> Result<()> {
+        strike(what, path, || drop(file.write_all(&bytes[..bytes.len() / 2])))
+    }
+}

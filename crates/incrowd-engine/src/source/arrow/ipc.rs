@@ -1,0 +1,68 @@
+//! Arrow files: every length and place that a file states is held against what it has, before anything is allocated.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::FileReader;
+
+use super::Damage;
+use super::contain::contained;
+
+/// `ARROW1` and two bytes of padding.
+const FRONT: u64 = 8;
+/// The length of the footer and `ARROW1`.
+const BACK: u64 = 10;
+/// A batch has at most so many records; runs and nulls take no bytes, so that nothing else would end them.
+const MOST_RECORDS: usize = i32::MAX as usize;
+
+/// Opens a file, only the columns `kept`.
+pub(super) fn open<R: Read + Seek>(mut from: R, kept: Option<Vec<usize>>) -> Result<FileReader<R>, Damage> {
+    check(&mut from)?;
+    contained(|| FileReader::try_new(from, kept))?.map_err(Damage::from)
+}
+
+/// The record batch at a position.
+pub(super) fn batch_at<R: Read + Seek>(
+    from: R,
+    position: usize,
+    kept: &[usize],
+) -> Result<RecordBatch, Damage> {
+    let mut reader = open(from, Some(kept.to_vec()))?;
+    let batch = contained(|| {
+        reader.set_index(position)?;
+        reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())))
+    })??;
+    match batch.num_rows() > MOST_RECORDS {
+        true => Err(Damage::new("a batch states more records than there can be")),
+        false => Ok(batch),
+    }
+}
+
+/// Footer and blocks must lie within the file.
+fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
+    let length = from.seek(SeekFrom::End(0))?;
+    let end = length.checked_sub(BACK).filter(|end| *end >= FRONT);
+    let end = end.ok_or_else(|| Damage::new("it ends too early"))?;
+    from.seek(SeekFrom::Start(end))?;
+    let mut back = [0; BACK as usize];
+    from.read_exact(&mut back)?;
+    let stated = contained(|| arrow_ipc::reader::read_footer_length(back))??;
+    let start = end.checked_sub(stated as u64).filter(|start| *start >= FRONT);
+    let start = start.ok_or_else(|| Damage::new("its footer is longer than the file"))?;
+    from.seek(SeekFrom::Start(start))?;
+    let mut footer = vec![0; stated];
+    from.read_exact(&mut footer)?;
+    let footer = arrow_ipc::root_as_footer(&footer).map_err(|_| Damage::new("its footer cannot be read"))?;
+    let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
+    for block in blocks {
+        let part = |n: i64| u64::try_from(n).ok();
+        let (offset, body) = (part(block.offset()), part(block.bodyLength()));
+        let metadata = part(i64::from(block.metaDataLength()));
+        let after = offset.zip(metadata).and_then(|(a, b)| a.checked_add(b)).zip(body);
+        let after = after.and_then(|(a, b)| a.checked_add(b));
+        if after.is_none_or(|after| after > start) {
+            return Err(Damage::new("it states a batch that lies outside of the file"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Whose records they are: from the fold, through the order of publication, to the check of the written bytes. Every record has
+//! a tag of its person that is published with it, so that a reader can tell whether the private stream was right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use incrowd_core::{Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span};
+use incrowd_engine::{Batches, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
+
+use crate::common::{Cell, Style, batches, dice, parquet, text, write};
+
+const NAMES: [&str; 4] = ["who", "age", "disease", "tag"];
+
+/// Records of few people, some of whom have no name.
+fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
+    let mut dice = dice(seed);
+    let record = |n: u64| {
+        let who = dice(count / 3 + 1);
+        let nobody = dice(9) == 0;
+        let name =
+            if nobody { ["", "?"][dice(2) as usize].to_owned() } else { format!("person number {who}") };
+        let tag = if nobody { format!("n{n}") } else { format!("p{who}") };
+        let age = if dice(20) == 0 { String::new() } else { dice(30).to_string() };
+        [name, age, ["flu", "cold"][dice(2) as usize].to_owned(), tag].map(Some).to_vec()
+    };
+    (0..count).map(record).collect()
+}
+
+fn spec(sensitive: &str, replay: bool) -> FoldSpec {
+    FoldSpec {
+        columns: vec!["age".to_owned(), sensitive.to_owned()],
+        missing: vec![String::new(), "?".to_owned()],
+        drop_missing: true,
+        replay,
+        person: Some("who".to_owned()),
+        glance: Vec::new(),
+    }
+}
+
+/// Which tags each code stands for, and which codes each tag has, by a column of tags.
+fn by_tag(folded: &Folded, column: usize) -> BTreeMap<String, BTreeSet<u32>> {
+    let mut tags: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for (row, own) in folded.persons_by_row().unwrap().into_iter().enumerate() {
+        let tag = &folded.columns[column].texts[folded.row(row)[column] as usize];
+        tags.entry(tag.clone()).or_default().extend(own);
+    }
+    tags
+}
+
+/// Every tag is one person, and no two are the same.
+fn one_each(tags: &BTreeMap<String, BTreeSet<u32>>) -> bool {
+    let all: BTreeSet<u32> = tags.values().flatten().copied().collect();
+    tags.values().all(|codes| codes.len() == 1) && all.len() == tags.len()
+}
+
+#[test]
+fn the_fold_knows_whose_records_a_row_has() {
+    let dir = tempfile::tempdir().unwrap();
+    for count in [40, 60_000] {
+        let people = people(count, count);
+        let kept = |record: &&Vec<Cell>| record[1].as_deref() != Some("");
+        let tags = |records: &mut dyn Iterator<Item = &Vec<Cell>>| -> BTreeSet<String> {
+            records.map(|record| record[3].clone().unwrap()).collect()
+        };
+        let (read, left) = (tags(&mut people.iter()), tags(&mut people.iter().filter(kept)));
+        let unnamed = left.iter().filter(|tag| tag.starts_with('n')).count() as u64;
+        let input = write(dir.path(), "in.csv", &text(&NAMES, &people, &Style::PLAIN));
+        let typed = dir.path().join("in.parquet");
+        parquet(&typed, &NAMES, &people);
+        for path in [input, typed] {
+            let mut engine = Embedded::open(&[path], &Options::default()).unwrap();
+            let folded = engine.fold(&spec("tag", false), &Silent).unwrap();
+            let persons = folded.persons.clone().unwrap();
+            assert!(persons.repeated);
+            assert_eq!(persons.codes.len() as u64, folded.records());
+            assert_eq!((persons.read, persons.different), (read.len() as u64, left.len() as u64));
+            assert_eq!(persons.unnamed, unnamed);
+            let seen = by_tag(&folded, 1);
+            assert!(one_each(&seen));
+            let glance = ["who", "disease", "tag"].map(str::to_owned).to_vec();
+            let columns = vec!["age".to_owned()];
+            let glanced = engine.fold(&FoldSpec { columns, glance, ..FoldSpec::default() }, &Silent).unwrap();
+            assert_eq!(glanced.repeating, ["who", "tag"], "a disease tells nobody apart");
+            assert_eq!(seen.into_keys().collect::<BTreeSet<_>>(), left);
+        }
+    }
+}
+
+#[test]
+fn persons_with_one_record_each_take_no_room() {
+    let records: Vec<Vec<Cell>> =
+        (0..50).map(|n| [n.to_string(), "30".into(), "flu".into(), "t".into()].map(Some).to_vec()).collect();
+    let (schema, batches) = batches(&NAMES, &records);
+    let table = Batches::new("in", schema, batches).unwrap();
+    let (mut engine, _) = Embedded::in_memory(&table).unwrap();
+    let folded = engine.fold(&spec("disease", false), &Silent).unwrap();
+    let persons = folded.persons.as_ref().unwrap();
+    assert_eq!((persons.repeated, persons.codes.len(), persons.different), (false, 0, 50));
+    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?").unwrap();
+    assert!(data.persons().is_none());
+    assert_eq!(data.people(), 50);
+}
+
+/// Stages a release in two groups of ages, the youngest suppressed; the tag is sensitive or carried.
+fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
+    let manifest = target.with_extension("json");
+    engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() }).unwrap();
+    let folded = engine.fold(&spec(if carry { "disease" } else { "tag" }, carry), &Silent).unwrap();
+    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?").unwrap();
+    let leaves = data.quasi()[0].domain.leaves();
+    let group_of = |row: usize| data.quasi_codes(row)[0] * 3 / leaves;
+    let mut partition = Partition::new(1, data.rows());
+    for group in 1..3 {
+        let rows: Vec<usize> = (0..data.rows()).filter(|&row| group_of(row) == group).collect();
+        let codes = || rows.iter().map(|&row| Code(data.quasi_codes(row)[0]));
+        let span = Span { lo: codes().min().unwrap(), hi: codes().max().unwrap() };
+        partition.add(&[span], rows.iter().map(|&row| RowId(row as u32))).unwrap();
+    }
+    let plan = Plan::new(&data, &partition);
+    let mut columns = vec![("age".to_owned(), Content::Quasi(0))];
+    if carry {
+        columns.push(("disease".to_owned(), Content::Sensitive(0)));
+        columns.push(("tag".to_owned(), Content::Carried));
+    } else {
+        columns.push(("tag".to_owned(), Content::Sensitive(0)));
+    }
+    let output = Output { columns, order, missing: "?".to_owned() };
+    let receipt = engine.stage(0, &plan, &output, &Silent).unwrap();
+    assert!(receipt.suppressed > 0);
+}
+
+#[test]
+fn reading_back_pairs_every_record_with_its_person() {
+    let dir = tempfile::tempdir().unwrap();
+    let people = people(70_000, 11);
+    let input = write(dir.path(), "in.csv", &text(&NAMES, &people, &Style::PLAIN));
+    for target in ["r.csv", "r.csv.gz", "r.parquet", "r.arrow"] {
+        for carry in [false, true] {
+            for order in [Order::Shuffled, Order::Sorted] {
+                let mut engine = Embedded::open(std::slice::from_ref(&input), &Options::default()).unwrap();
+                stage(&mut engine, &dir.path().join(target), carry, order);
+                let columns = ["age".to_owned(), "tag".to_owned()];
+                let back = engine.read_back(0, &columns, &Silent).unwrap();
+                assert!(one_each(&by_tag(&back.folded, 1)), "{target} carry {carry} {order:?}");
+                engine.discard();
+            }
+        }
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
+fn a_release_in_memory_is_paired_too() {
+    let people = people(2_000, 5);
+    let (schema, batches) = batches(&NAMES, &people);
+    let table = Batches::new("in", schema, batches).unwrap();
+    let (mut engine, _) = Embedded::in_memory(&table).unwrap();
+    stage(&mut engine, Path::new("release.arrow"), true, Order::Shuffled);
+    let back = engine.read_back(0, &["age".to_owned(), "tag".to_owned()], &Silent).unwrap();
+    assert!(one_each(&by_tag(&back.folded, 1)));
+}

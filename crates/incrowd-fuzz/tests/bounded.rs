@@ -1,0 +1,18 @@
+//! A bounded number of damaged inputs, the same ones every time, where no more than 2 GiB can be had. For longer:
+//! `cargo run --release -p incrowd-fuzz -- --minutes 60`.
+
+use std::process::Command;
+
+#[test]
+fn damaged_inputs_are_read_or_refused_with_one_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Command::new("sh")
+        .args(["-c", "ulimit -v 2097152; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_incrowd-fuzz")])
+        .args(["--executions", "1000", "--findings"])
+        .arg(dir.path().join("findings"))
+        .output()
+        .unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{}: {said}", run.status);
+    assert!(said.contains("0 findings"), "{said}");
+}

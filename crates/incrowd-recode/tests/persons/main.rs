@@ -1,0 +1,273 @@
+//! Every algorithm with every model on random tables in which persons have several records: the groups a reader sees are
+//! counted from the records, by somebody who knows neither folds nor summaries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use incrowd_core::model::Promise;
+use incrowd_core::{
+    Categories, ColumnSpec, Dataset, Folded, HierarchySpec, Kind, ParamKind, Partition, Plan, SensitiveSpec,
+    Silent, Value,
+};
+use incrowd_recode::ungrouped::{Suppressed, finish_suppression};
+use incrowd_recode::{ALGORITHMS, Method};
+use proptest::prelude::*;
+
+/// A record: age, country, city, value, person.
+type Record = (u32, usize, usize, usize, u32);
+
+const COUNTRIES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+const CITIES: [&str; 4] = ["p", "q", "r", "s"];
+const VALUES: [&str; 4] = ["1", "2", "5", "9"];
+
+fn texts(record: &Record) -> [String; 4] {
+    let &(age, country, city, value, _) = record;
+    [age.to_string(), COUNTRIES[country].to_owned(), CITIES[city].to_owned(), VALUES[value].to_owned()]
+}
+
+/// The table, and the row of each record.
+fn table(records: &[Record]) -> (Dataset, Vec<usize>) {
+    let cells: Vec<[String; 4]> = records.iter().map(texts).collect();
+    let rows = cells.iter().map(|row| row.iter().map(|cell| Some(cell.as_str())).collect());
+    let folded = Folded::from_records(&["age", "country", "city", "value"], rows, false);
+    let of_fold = |row: usize| -> Vec<&str> {
+        folded
+            .row(row)
+            .iter()
+            .zip(&folded.columns)
+            .map(|(&code, c)| c.texts[code as usize].as_str())
+            .collect()
+    };
+    let row_of: Vec<usize> = cells
+        .iter()
+        .map(|cells| (0..folded.rows()).find(|&row| of_fold(row) == cells.each_ref()).unwrap())
+        .collect();
+    let own = |row: usize| records.iter().zip(&row_of).filter(move |(_, own)| **own == row).map(|(r, _)| r.4);
+    let persons: Vec<u32> = (0..folded.rows()).flat_map(own).collect();
+    let folded = folded.with_persons(persons);
+    let hierarchy = HierarchySpec::Arx {
+        name: "country".into(),
+        text: "a;A;*\nb;A;*\nc;A;*\nd;B;*\ne;B;*\nf;C;*\n".into(),
+    };
+    let country = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
+    let city = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
+    let lists = [("bad", ["1", "2"]), ("good", ["5", "9"])];
+    let lists = lists.map(|(name, values)| (name.to_owned(), values.map(str::to_owned).to_vec())).to_vec();
+    let value =
+        SensitiveSpec { categories: Some(Categories::new(lists).unwrap()), ..SensitiveSpec::default() };
+    let data = Dataset::encode(folded, &[&ColumnSpec::default(), &country, &city], &[&value], "?").unwrap();
+    let row_of = row_of.iter().map(|&row| data.row_of_fold(row as u32).unwrap().index()).collect();
+    (data, row_of)
+}
+
+fn promises() -> Vec<Promise> {
+    let word = |text: &str| Value::Word(text.to_owned());
+    let given: [(&str, Vec<(&str, Value)>); 15] = [
+        ("k-anonymity", vec![("k", Value::Integer(2))]),
+        ("k-anonymity", vec![("k", Value::Integer(4))]),
+        ("l-diversity", vec![("l", Value::Integer(2))]),
+        ("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("entropy"))]),
+        ("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("frequency"))]),
+        (
+            "l-diversity",
+            vec![("l", Value::Integer(2)), ("kind", word("recursive")), ("c", Value::Integer(3))],
+        ),
+        ("t-closeness", vec![("t", Value::Real(0.4))]),
+        ("alpha-k-anonymity", vec![("alpha", Value::Real(0.7)), ("k", Value::Integer(3))]),
+        ("k-e-anonymity", vec![("k", Value::Integer(2)), ("e", Value::Real(1.0))]),
+        ("epsilon-m-anonymity", vec![("epsilon", Value::Real(1.0)), ("m", Value::Integer(1))]),
+        ("beta-likeness", vec![("beta", Value::Real(1.0))]),
+        ("delta-disclosure", vec![("delta", Value::Real(2.0))]),
+        ("p-sensitive", vec![("p", Value::Integer(2)), ("k", Value::Integer(3))]),
+        (
+            "p-alpha-sensitive",
+            vec![("p", Value::Integer(2)), ("alpha", Value::Integer(1)), ("k", Value::Integer(2))],
+        ),
+        (
+            "p-plus-alpha-sensitive",
+            vec![("p", Value::Integer(2)), ("alpha", Value::Integer(1)), ("k", Value::Integer(2))],
+        ),
+    ];
+    let promise = |(name, params): (&str, Vec<(&str, Value)>)| {
+        Promise::about(name, params.into_iter().map(|(n, v)| (n.to_owned(), v)), &["value"]).unwrap()
+    };
+    given.into_iter().map(promise).collect()
+}
+
+/// Every algorithm as it comes, and with every other choice of one option.
+fn methods() -> Vec<Method> {
+    let mut methods = Vec::new();
+    for card in ALGORITHMS.iter().filter(|card| card.name != "anatomy") {
+        methods.extend(Method::new(card.name, []));
+        for param in card.params {
+            let ParamKind::Choice(words) = param.kind else { continue };
+            for word in words.iter().filter(|word| param.default != Some(**word)) {
+                methods.extend(Method::new(
+                    card.name,
+                    [(param.name.to_owned(), Value::Word((*word).to_owned()))],
+                ));
+            }
+        }
+    }
+    methods
+}
+
+/// The records of each group a reader sees.
+fn seen<'r>(
+    data: &Dataset,
+    partition: &Partition,
+    row_of: &[usize],
+    records: &'r [Record],
+) -> (Vec<Vec<&'r Record>>, Vec<Vec<usize>>) {
+    let plan = Plan::new(data, partition);
+    let mut groups: BTreeMap<Vec<&str>, (Vec<&Record>, BTreeSet<usize>)> = BTreeMap::new();
+    for (record, &row) in records.iter().zip(row_of) {
+        let Some(group) = partition.group(row) else { continue };
+        let cells = (0..data.quasi().len()).map(|q| plan.text(group, q)).collect();
+        let own = groups.entry(cells).or_default();
+        own.0.push(record);
+        own.1.insert(row);
+    }
+    groups.into_values().map(|(records, rows)| (records, rows.into_iter().collect())).unzip()
+}
+
+fn persons<'r>(records: impl Iterator<Item = &'r &'r Record>) -> usize {
+    records.map(|record| record.4).collect::<BTreeSet<u32>>().len()
+}
+
+fn check(records: &[Record], suppressible: u64, way: Suppressed) -> Result<usize, TestCaseError> {
+    let (data, row_of) = table(records);
+    let mut made = 0;
+    for promise in promises() {
+        let promise = [promise];
+        for method in methods() {
+            if method.accepts(&promise).is_err() || method.accepts_table(&promise, &data).is_err() {
+                continue;
+            }
+            let Ok(data) = method.algorithm.prepare(data.clone()) else { continue };
+            let Ok(bound) = promise[0].bind_for_release(&data) else { continue };
+            let models = [bound];
+            let Ok(recoding) = method.algorithm.recode_and_report(&data, &models, suppressible, &Silent)
+            else {
+                continue;
+            };
+            let finished =
+                finish_suppression(&data, &promise, &models, recoding.partition, way, suppressible);
+            let Ok(partition) = finished else { continue };
+            let published = match recoding.domains {
+                Some(domains) => data.clone().with_domains(domains),
+                None => data.clone(),
+            };
+            let (groups, rows) = seen(&published, &partition, &row_of, records);
+            let title = format!("{} with {}", method.card.name, promise[0].title());
+            made += groups.len();
+            let least = models[0].least_persons().or(models[0].least_records()).unwrap_or(1) as usize;
+            for group in &groups {
+                let n = persons(group.iter());
+                prop_assert!(n >= least, "{title}: {n} persons in a group");
+                for value in 0..VALUES.len() {
+                    let holders = persons(group.iter().filter(|record| record.3 == value));
+                    let most = if title.contains("kind=frequency") { n / 2 } else { n };
+                    prop_assert!(holders <= most, "{title}: {holders} of {n} persons have one value");
+                    if title.contains("alpha-k-anonymity") {
+                        prop_assert!(
+                            holders * 10 <= n * 7,
+                            "{title}: {holders} of {n} persons have one value"
+                        );
+                    }
+                }
+            }
+            // What is published may be less than the table a model was bound to.
+            let left =
+                data.reweighted(|row| if partition.group(row).is_some() { data.weight(row) } else { 0 });
+            let judge = promise[0].model.bind(&left).unwrap();
+            for rows in rows {
+                prop_assert!(judge.admits(&left.summary(rows.into_iter())).holds, "{title} is broken");
+            }
+        }
+    }
+    Ok(made)
+}
+
+fn records() -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec((0u32..12, 0usize..6, 0usize..4, 0usize..4, 0u32..14), 8..45)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_groups_a_reader_sees_keep_every_promise_by_person(
+        records in records(),
+        suppressible in prop_oneof![Just(0u64), Just(5)],
+        star in any::<bool>(),
+    ) {
+        check(&records, suppressible, if star { Suppressed::Star } else { Suppressed::Absent })?;
+    }
+
+    /// A person's records are alike on the quasi-identifiers, so that every algorithm takes every model.
+    #[test]
+    fn persons_who_do_not_move_may_be_merged(records in records()) {
+        let place = |person: u32| ((person * 7) % 12, (person % 6) as usize, (person % 4) as usize);
+        let moved = |&(_, _, _, value, person): &Record| {
+            let (age, country, city) = place(person);
+            (age, country, city, value, person)
+        };
+        let records: Vec<Record> = records.iter().map(moved).collect();
+        let (data, _) = table(&records);
+        prop_assert!(data.persons().is_none_or(|persons| persons.nested()));
+        check(&records, 0, Suppressed::Absent)?;
+    }
+
+    /// Distinct persons, counted with a stop and counted to the end.
+    #[test]
+    fn counting_until_there_are_enough_is_counting(records in records(), least in 1u64..45) {
+        let (data, row_of) = table(&records);
+        let Some(own) = data.persons() else { return Ok(()) };
+        let (mut sofar, mut expected) = (BTreeSet::new(), None);
+        for row in 0..data.rows() {
+            sofar.extend(records.iter().zip(&row_of).filter(|(_, own)| **own == row).map(|(r, _)| r.4));
+            if expected.is_none() && sofar.len() as u64 >= least {
+                expected = Some(row);
+            }
+        }
+        prop_assert_eq!(own.reached_at(0..data.rows(), least), expected);
+        prop_assert_eq!(own.reach(0..data.rows(), least), expected.is_some());
+        prop_assert_eq!(data.people(), sofar.len() as u64);
+        prop_assert_eq!(own.in_group(&data.whole().persons.unwrap()), sofar.len() as u64);
+    }
+}
+
+#[test]
+fn every_algorithm_makes_groups_of_persons() {
+    let record = |n: u32| {
+        let person = n / 3;
+        ((n * 5) % 12, (n % 6) as usize, (n % 4) as usize, (n % 4) as usize, person)
+    };
+    let records: Vec<Record> = (0..60).map(record).collect();
+    let (data, row_of) = table(&records);
+    let promise = [promises().swap_remove(1)];
+    let models = [promise[0].bind_for_release(&data).unwrap()];
+    for method in methods() {
+        method.accepts_table(&promise, &data).unwrap();
+        let data = method.algorithm.prepare(data.clone()).unwrap();
+        let made = method.algorithm.recode_and_report(&data, &models, 0, &Silent);
+        let Ok(recoding) = made else { panic!("{} {:?}", method.card.name, made) };
+        let groups = seen(&data, &recoding.partition, &row_of, &records).0;
+        assert!(groups.iter().all(|group| persons(group.iter()) >= 4), "{}", method.card.name);
+    }
+}
+
+#[test]
+fn what_overlapping_persons_would_break_is_refused_with_the_reason() {
+    let records: Vec<Record> =
+        (0..40).map(|n| (n % 12, (n % 6) as usize, 0, (n % 4) as usize, n / 2)).collect();
+    let (data, _) = table(&records);
+    let promise = [promises().swap_remove(2)];
+    for method in methods() {
+        let refused = method.accepts_table(&promise, &data);
+        assert_eq!(refused.is_err(), method.algorithm.needs_merging(), "{}", method.card.name);
+        if let Err(error) = refused {
+            assert!(error.to_string().contains("some persons have records that differ"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Columns of types that few tables have, in every role and every format: a release or an error about the input, never a bug.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch};
+use incrowd::job::{Job, RoleName};
+use incrowd::{Batches, Fault, Silent, anonymize};
+
+fn table() -> Batches {
+    let n = || 0..12i64;
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    n().for_each(|i| lists.append_value((0..i % 3).map(|j| Some((j * i) as i32))));
+    let scaled = |scale| {
+        let values = Decimal128Array::from_iter_values(n().map(|i| i128::from(i % 4)));
+        Arc::new(values.with_precision_and_scale(9, scale).unwrap()) as ArrayRef
+    };
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("age", Arc::new(Int64Array::from_iter_values(n()))),
+        ("list", Arc::new(lists.finish())),
+        ("rounded", scaled(-2)),
+        ("money", scaled(2)),
+        ("day", Arc::new(Date32Array::from_iter_values(n().map(|i| i as i32 * 10_000_000)))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    Batches::new("odd", batch.schema(), vec![batch]).unwrap()
+}
+
+#[test]
+fn odd_types_are_published_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for output in ["out.csv", "out.arrow", "out.parquet"] {
+        for column in ["list", "rounded", "money", "day"] {
+            for role in ["quasi", "sensitive", "passthrough"] {
+                let job = Job::of_batches(table()).output(dir.path().join(output)).k(3);
+                let job = match role {
+                    "quasi" => job.quasi(["age", column]),
+                    "sensitive" => job.quasi(["age"]).sensitive([column]),
+                    _ => job.quasi(["age"]).with_role([column], RoleName::Passthrough),
+                };
+                match anonymize(&job, &Silent) {
+                    Ok(_) => assert_ne!(column, "day", "some of its days are in no calendar"),
+                    Err(error) => {
+                        assert_ne!(error.fault(), Fault::Bug, "{column} as {role} in {output}: {error}");
+                        let says = if column == "day" { "cannot have" } else { "Parquet" };
+                        assert!(error.message().contains(says), "{column} as {role} in {output}: {error}");
+                    }
+                }
+            }
+        }
+    }
+}
