@@ -80,9 +80,11 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
         // How the original is read says nothing about the release; what is typed does.
-        let reading = |key: &Key| ["[input] delimiter", "[input] format"].contains(&key.title().as_str());
+        let own = ["[input] delimiter", "[input] format", "[input] encoding", "[input] decimal"];
+        let reading = |key: &Key| own.contains(&key.title().as_str());
         let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
         (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
+        (judging.release.encoding, judging.release.decimal) = (typed.encoding, typed.decimal);
         let builder = match &self.job {
             Some(path) => JobBuilder::read(path)?,
             None if self.has("[columns] role") => JobBuilder::default(),

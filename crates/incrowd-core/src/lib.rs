@@ -29,6 +29,7 @@ pub mod limits;
 pub mod metric;
 pub mod model;
 pub mod number;
+pub mod numerals;
 pub mod outlier;
 pub mod partition;
 mod person;

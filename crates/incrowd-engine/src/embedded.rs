@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
-use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
+use incrowd_core::{Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
 use crate::fold::{RowIndex, fold, fold_with};
@@ -13,7 +14,7 @@ use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
-use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, emit, replay};
+use crate::{Content, Engine, Shape, shape, FoldSpec, Output, ReadBack, Receipt, emit, replay};
 
 /// The engine for one machine: a table in files or in memory, and a store for what is released of it.
 #[derive(Debug)]
@@ -23,12 +24,14 @@ pub struct Embedded {
     last: Option<(FoldSpec, Option<RowIndex>)>,
     /// Whose records the staged tables have, where a person may have several: in the order of the records.
     persons: Vec<Option<PrivateStream>>,
+    /// What the staged tables show in another way than its label.
+    shapes: Vec<Shape>,
 }
 
 impl Embedded {
     /// Takes a table from one place and puts releases in another.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
-        Embedded { source, store: Box::new(store), last: None, persons: Vec::new() }
+        Embedded { source, store: Box::new(store), last: None, persons: Vec::new(), shapes: Vec::new() }
     }
 
     /// A table in files, and releases in files.
@@ -43,7 +46,7 @@ impl Embedded {
     }
 
     /// The type of a published column in formats that have types.
-    fn data_type(&self, name: &str, content: Content, data: &Dataset) -> Result<DataType> {
+    fn data_type(&self, name: &str, content: Content, plan: &Plan<'_>) -> Result<DataType> {
         let own = || -> Result<Option<DataType>> {
             // A column that the table does not have was made for the release.
             let position = self.source.columns().iter().position(|own| own == name);
@@ -51,8 +54,21 @@ impl Embedded {
         };
         match content {
             Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
-            Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
-            Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&data.sensitive()[s].values))),
+            Content::Low(q) | Content::High(q) => {
+                let end = |label: &String| {
+                    let (low, high) = shape::ends(label);
+                    if matches!(content, Content::Low(_)) { low } else { high }.unwrap_or_default().to_owned()
+                };
+                let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
+                Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
+            }
+            Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
+            Content::Carried => {
+                // A list may lack elements, which its text does not tell.
+                let own = own()?.filter(|own| !matches!(own, DataType::List(_) | DataType::LargeList(_)));
+                Ok(own.unwrap_or(DataType::Utf8))
+            }
+            Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values))),
         }
     }
 }
@@ -78,9 +94,10 @@ impl Embedded {
         let staging = self.store.stage(table)?;
         let mut columns = Vec::with_capacity(output.columns.len());
         for (name, content) in &output.columns {
-            columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
+            columns.push((name.clone(), self.data_type(name, *content, plan)?));
         }
-        let renderer = Renderer::new(&staging.target, staging.format, &columns).harmless(staging.csv_safe);
+        let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
+            .harmless(staging.csv_safe);
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
@@ -156,15 +173,16 @@ impl Engine for Embedded {
         }
         self.persons.resize_with(self.persons.len().max(table + 1), || None);
         self.persons[table] = persons;
+        self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
+        self.shapes[table] = output.shape.clone();
         Ok(receipt)
     }
 
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
         let source = self.store.open(table)?;
-        let mut read = match self.persons.get(table).and_then(Option::as_ref) {
-            None => source.read_release(columns, progress)?,
-            Some(persons) => source.read_release_of(columns, Some(&persons.read()?), progress)?,
-        };
+        let shape = self.shapes.get(table).cloned().unwrap_or_default();
+        let persons = self.persons.get(table).and_then(Option::as_ref).map(PrivateStream::read).transpose()?;
+        let mut read = source.read_shaped_of(columns, &shape, persons.as_deref(), progress)?;
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -223,10 +241,19 @@ impl Source {
 
     /// Where a text occurs first in a column, in words for a message: `record 4811`.
     pub fn locate(&self, column: &str, text: &str) -> Result<Option<String>> {
-        struct Finder<'a>(&'a [u8], Option<(Place, usize)>);
+        struct Finder<'a>(&'a [u8], Option<(Place, usize)>, Option<DecimalMark>);
+        impl Finder<'_> {
+            /// Whether a number is written in another way than it is spelled here.
+            fn is_spelled(&self, own: Option<&[u8]>) -> bool {
+                let text = own.and_then(|own| std::str::from_utf8(own).ok());
+                let read = self.2.zip(text).and_then(|(mark, text)| mark.read(text));
+                read.is_some_and(|read| read.as_bytes() == self.0)
+            }
+        }
         impl Worker for Finder<'_> {
             fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
-                let found = (0..records.len()).find(|&r| records.get(r, 0) == Some(self.0));
+                let own = |r: usize| records.get(r, 0);
+                let found = (0..records.len()).find(|&r| own(r) == Some(self.0) || self.is_spelled(own(r)));
                 if let Some(record) = found {
                     self.1 = self.1.into_iter().chain([(at, record)]).min();
                 }
@@ -234,7 +261,7 @@ impl Source {
             }
         }
         let wanted = [self.position(column)?];
-        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None), &Silent, || {})?;
+        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None, self.decimal()), &Silent, || {})?;
         let first = scan.workers.iter().filter_map(|finder| finder.1).min();
         Ok(first.map(|(at, record)| scan.place(at, record)))
     }
@@ -266,7 +293,7 @@ mod tests {
             partition.add(&[Span { lo: code, hi: code }], [RowId(row)]).unwrap();
         }
         let columns_out = vec![("age".to_owned(), Content::Quasi(0))];
-        let output = Output { columns: columns_out, order: Order::Sorted, missing: String::new() };
+        let output = Output { columns: columns_out, order: Order::Sorted, ..Output::default() };
         engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
         if let Some((one, other)) = swap {
             // Records are sorted by age; how often a code occurs says who it is: a has three records, c two, b one.

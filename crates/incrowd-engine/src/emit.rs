@@ -49,7 +49,9 @@ impl Rows for Bucket<'_> {
     #[inline]
     fn code(&self, (at, group): Self::Row, column: usize) -> u32 {
         match self.cells.columns[column].0 {
-            Content::Quasi(q) => self.cells.plan.cells(group)[q],
+            Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                self.cells.plan.cells(group)[q]
+            }
             Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
             Content::Carried => NO_TEXT,
         }

@@ -55,6 +55,7 @@ impl Case {
             release: &self.judging.release,
             manifest: self.manifest.as_ref(),
             values: self.judging.values.as_ref(),
+            missing: self.reading.missing_label(),
         }
     }
 

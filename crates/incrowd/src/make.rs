@@ -9,7 +9,7 @@ use incrowd_core::{
     Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, HierarchySpec, Partition, Plan,
     Progress, Result, Schema,
 };
-use incrowd_engine::{Engine, Output, Receipt};
+use incrowd_engine::{Engine, Output, Receipt, Shape};
 use incrowd_recode::ungrouped::finish_suppression;
 use incrowd_recode::{Recoding, Reported};
 
@@ -112,6 +112,8 @@ pub struct Made {
     pub(crate) distinct_rows: u64,
     /// How many records have a missing value, by column, where there are any.
     pub(crate) missing: Vec<(String, u64)>,
+    /// What the first table shows in another way than its label.
+    pub(crate) shape: Shape,
 }
 
 // Cells must not reach logs.
@@ -158,6 +160,7 @@ impl Made {
             microdata: None,
             distinct_rows: folded.rows() as u64,
             missing: missing.filter(|(_, records)| *records > 0).collect(),
+            shape: Shape::default(),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::checked::CheckedJob;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, file_name, parameters};
+use crate::manifest::{WrittenEntry, PERSONS, PersonsEntry, RecordsEntry, SigningKey, file_name, parameters};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
 use crate::reading::{open_input, resolve_columns};
@@ -100,7 +100,8 @@ pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progres
 }
 
 fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -> Result<Report> {
-    let (tables, places) = job.places()?;
+    let (tables, mut places) = job.places()?;
+    places.dialect = job.dialect(engine.source())?;
     engine.begin(&places)?;
     let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
     let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
@@ -111,6 +112,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
     let mut manifest = manifest(job, &made, &release.state, &tables);
+    manifest.job.written = WrittenEntry::of(places.dialect, &made.shape);
     manifest.seal(signing.as_ref())?;
     if let Some(withholding) = &made.withholding {
         release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::dataset::EncodeError;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
     Result, Role, Schema, SensitiveSpec, spelling,
 };
-use incrowd_engine::{Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
+use incrowd_engine::{Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
 
-use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
+use crate::manifest::Manifest;
+use crate::job::{ColumnJob, Input, OnMissing, Output, RoleName, Roles, Table};
 
 /// What a reader of a table is told instead of finding it out.
 pub(crate) fn options(table: &Table) -> Result<Options> {
@@ -20,7 +22,8 @@ pub(crate) fn options(table: &Table) -> Result<Options> {
         })
     };
     let format = table.format.as_deref().map(named).transpose()?;
-    Ok(Options { format, delimiter: table.delimiter, encoding: table.encoding, digest: false })
+    let (delimiter, encoding, decimal) = (table.delimiter, table.encoding, table.decimal);
+    Ok(Options { format, delimiter, encoding, decimal, digest: false })
 }
 
 /// Opens a table.
@@ -36,8 +39,8 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
     open(&input.table()).map_err(|e| e.at("input.path"))
 }
 
-/// Opens a published table. What incrowd wrote need not be sniffed: its name tells the delimiter.
-pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
+/// Opens a published table. What incrowd wrote need not be sniffed: its manifest or its name tells how.
+pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
@@ -45,16 +48,36 @@ pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
         recover_beside(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };
-    if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {
-        options.delimiter = Some(delimiter_of(path));
+    if let (Some(manifest), None, [path]) = (manifest, options.delimiter, table.paths.as_slice()) {
+        let written = manifest.job.written.as_ref();
+        let delimiter = written.and_then(|written| written.delimiter.as_ref()?.bytes().next());
+        options.delimiter = Some(delimiter.unwrap_or_else(|| delimiter_of(path)));
+        let comma = written.is_some_and(|written| written.decimal.as_deref() == Some(","));
+        options.decimal = Some(if comma { DecimalMark::Comma } else { DecimalMark::Point });
         options.encoding = Some(Encoding::Utf8);
     }
     Source::open(&table.paths, &options)
 }
 
 /// Opens another file of a release.
-pub(crate) fn open_beside(path: &Path) -> Result<Source> {
-    open_release(&Table::file(path), true)
+pub(crate) fn open_beside(path: &Path, manifest: Option<&Manifest>) -> Result<Source> {
+    let known = Manifest::default();
+    open_release(&Table::file(path), Some(manifest.unwrap_or(&known)))
+}
+
+/// How a release of a table is written in text: as the table is, unless the job or the name of the file says otherwise.
+pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
+    let by_name = delimiter_of(&output.path);
+    let name = output.path.to_string_lossy().to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    let kept = source.delimiter().filter(|&own| {
+        let otherwise = name.ends_with(".tsv") || (name.ends_with(".csv") && own == b'\t');
+        own != by_name && !otherwise
+    });
+    Dialect {
+        delimiter: output.delimiter.filter(|own| *own != by_name).or(kept.filter(|_| output.delimiter.is_none())),
+        decimal: output.decimal.or(source.decimal()).unwrap_or_default(),
+    }
 }
 
 /// The columns of a table by their roles, and how their cells are read.

@@ -15,7 +15,7 @@ use crate::progress::Bar;
 /// How many sets of columns the text shows; JSON has all.
 const SHOWN: usize = 20;
 /// The keys that say how the table is read.
-const READING: [&str; 3] = ["missing", "delimiter", "format"];
+const READING: [&str; 5] = ["missing", "delimiter", "format", "encoding", "decimal"];
 
 pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
+use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
 
 pub use batches::Batches;
@@ -129,6 +130,8 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// How its characters are written.
     pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers.
+    pub decimal: Option<DecimalMark>,
     /// Whether a digest of the files' bytes is computed while reading.
     pub digest: bool,
 }
@@ -149,6 +152,8 @@ pub(crate) struct Part {
     bytes: u64,
     delimiter: u8,
     encoding: Encoding,
+    /// What stands before fractions, in text.
+    decimal: Option<DecimalMark>,
     /// For each column of the table its position in this file.
     positions: Vec<usize>,
     /// How many columns the file has.
@@ -233,6 +238,7 @@ impl Source {
             bytes: batches.bytes(),
             delimiter: b',',
             encoding: Encoding::Utf8,
+            decimal: None,
             positions: (0..columns.len()).collect(),
             width: columns.len(),
             typed: Some(arrow::Typed::Batches(batches.clone())),
@@ -249,6 +255,7 @@ impl Source {
             bytes: bytes.len() as u64,
             delimiter: b',',
             encoding: Encoding::Utf8,
+            decimal: None,
             positions: Vec::new(),
             width: 0,
             typed: None,
@@ -282,6 +289,24 @@ impl Source {
     /// The size of the files in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// What separates the cells, if the table is text.
+    pub fn delimiter(&self) -> Option<u8> {
+        self.parts.iter().find(|part| matches!(part.format, Format::Csv(_))).map(|part| part.delimiter)
+    }
+
+    /// What stands before the fractions of numbers, if the table is text: in all files what it is in one of them.
+    pub fn decimal(&self) -> Option<DecimalMark> {
+        let of_part = |mark| self.parts.iter().find(|part| part.decimal == Some(mark)).map(|_| mark);
+        of_part(DecimalMark::Comma).or_else(|| of_part(DecimalMark::Point))
+    }
+
+    /// Spells the numbers of a column that was read from text as they are spelled elsewhere.
+    pub(crate) fn spell_numbers(&self, texts: &mut [String]) {
+        if let Some(mark) = self.decimal() {
+            numerals::read(texts, mark);
+        }
     }
 
     /// The position of a column.
@@ -327,6 +352,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         bytes,
         delimiter: b',',
         encoding: options.encoding.unwrap_or_default(),
+        decimal: None,
         positions: Vec::new(),
         width: 0,
         typed: None,
@@ -339,6 +365,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
             }
             let header = sniff::header(&part, options.delimiter)?;
             (part.delimiter, part.named) = (header.delimiter, header.sure);
+            part.decimal = Some(options.decimal.unwrap_or(header.decimal));
             header.names.into_iter().map(|name| Column { name, data_type: None }).collect()
         }
         Format::Parquet | Format::Arrow => {

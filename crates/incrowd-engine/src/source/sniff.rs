@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::number::{parse_date, parse_number};
 use incrowd_core::{Error, Result};
 
@@ -48,6 +49,8 @@ pub(super) struct Header {
     pub(super) names: Vec<String>,
     /// Whether it is known to name columns: below a name that is no number there are numbers only.
     pub(super) sure: bool,
+    /// What stands before the fractions of numbers.
+    pub(super) decimal: DecimalMark,
 }
 
 /// The delimiter and the column names of delimited text.
@@ -102,9 +105,12 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
         let name = name.trim();
         names.push(if name.is_empty() { format!("column {}", i + 1) } else { name.to_owned() });
     }
-    let sample: Vec<csv::ByteRecord> = records.take(50).collect();
+    let mut sample: Vec<csv::ByteRecord> = records.take(1000).collect();
+    let cells = |column: usize| sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect();
+    let decimal = numerals::sniff((0..names.len()).map(cells), delimiter);
+    sample.truncate(50);
     let sure = (0..names.len()).any(|column| names_numbers(&names[column], &sample, column));
-    Ok(Header { delimiter, names, sure })
+    Ok(Header { delimiter, names, sure, decimal })
 }
 
 /// Whether a column has numbers or dates only, and a name that is neither.

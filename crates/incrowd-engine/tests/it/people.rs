@@ -54,7 +54,7 @@ fn output(ask: Ask) -> Output {
         ("note".to_owned(), Content::Carried),
     ];
     columns.retain(|(_, content)| ask.carry || *content != Content::Carried);
-    Output { columns, order: ask.order, missing: "?".to_owned() }
+    Output { columns, order: ask.order, missing: "?".to_owned(), ..Output::default() }
 }
 
 fn partition(data: &Dataset) -> Partition {

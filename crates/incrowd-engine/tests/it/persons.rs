@@ -124,7 +124,7 @@ fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     } else {
         columns.push(("tag".to_owned(), Content::Sensitive(0)));
     }
-    let output = Output { columns, order, missing: "?".to_owned() };
+    let output = Output { columns, order, missing: "?".to_owned(), ..Output::default() };
     let receipt = engine.stage(0, &plan, &output, &Silent).unwrap();
     assert!(receipt.suppressed > 0);
 }

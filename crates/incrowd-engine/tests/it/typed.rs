@@ -95,7 +95,7 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
         _ => Content::Carried,
     };
     let columns = engine.columns().iter().map(|name| (name.clone(), content(name))).collect();
-    let output = Output { columns, order: Order::Shuffled, missing: "?".to_owned() };
+    let output = Output { columns, order: Order::Shuffled, missing: "?".to_owned(), ..Output::default() };
     let manifest = target.with_file_name("manifest.json");
     engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })?;
     engine.stage(0, &Plan::new(&data, &partition), &output, &Silent)?;

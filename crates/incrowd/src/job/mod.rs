@@ -30,6 +30,7 @@ use std::path::PathBuf;
 
 pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
+pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
@@ -178,6 +179,8 @@ pub struct Table {
     pub format: Option<String>,
     /// How the characters of a csv file are written, if that is not to be told from its first bytes.
     pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    pub decimal: Option<DecimalMark>,
 }
 
 impl Table {
@@ -239,6 +242,8 @@ pub struct Input {
     pub format: Option<String>,
     /// How the characters of a csv file are written, if that is not to be told from its first bytes.
     pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    pub decimal: Option<DecimalMark>,
     /// The column that says whose record it is. Then every promise counts persons.
     pub person: Option<String>,
 }
@@ -252,6 +257,7 @@ impl Input {
             delimiter: self.delimiter,
             format: self.format.clone(),
             encoding: self.encoding,
+            decimal: self.decimal,
         }
     }
 
@@ -273,6 +279,7 @@ impl Default for Input {
             delimiter: None,
             format: None,
             encoding: None,
+            decimal: None,
             person: None,
         }
     }
@@ -326,6 +333,46 @@ pub struct Output {
     pub csv_safe: bool,
     /// The key the manifest is signed with, if it shall be; made if it is not there.
     pub sign: Option<PathBuf>,
+    /// What separates the cells of text, if not what separates those of the input.
+    pub delimiter: Option<u8>,
+    /// What stands before the fractions of numbers in text, if not what does in the input.
+    pub decimal: Option<DecimalMark>,
+    /// How a missing value that is kept is written in text, if not as in the input.
+    pub missing: Option<String>,
+    /// How ranges of numbers are published.
+    pub numbers: Numbers,
+    /// How sets are published in formats that have lists.
+    pub sets: Sets,
+}
+
+/// How ranges of numbers are published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// As text, `[20, 40]`.
+    #[default]
+    Range,
+    /// As two columns of numbers, `age_low` and `age_high`.
+    LowHigh,
+}
+
+impl Numbers {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Numbers); 2] = [("range", Numbers::Range), ("low-high", Numbers::LowHigh)];
+}
+
+/// How sets are published in formats that have lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sets {
+    /// As text, `{Mexico, Peru}`.
+    #[default]
+    Text,
+    /// As lists.
+    List,
+}
+
+impl Sets {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Sets); 2] = [("text", Sets::Text), ("list", Sets::List)];
 }
 
 /// An entry of `[columns]`.

@@ -145,6 +145,7 @@ fn every_other_key_means_what_it_says() {
             delimiter: Some(b'\t'),
             format: Some("csv".into()),
             encoding: None,
+            decimal: None,
             person: None,
         }
     );
@@ -313,6 +314,12 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = \"\\t\"", &[("delimiter", "tab")]),
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
+    ("[input] decimal", "input.decimal = \",\"", &[("decimal", ",")]),
+    ("[output] delimiter", "output.delimiter = \";\"", &[("output-delimiter", ";")]),
+    ("[output] decimal", "output.decimal = \",\"", &[("output-decimal", ",")]),
+    ("[output] missing", "output.missing = \"-\"", &[("output-missing", "-")]),
+    ("[output] numbers", "output.numbers = \"low-high\"", &[("numbers", "low-high")]),
+    ("[output] sets", "output.sets = \"list\"", &[("sets", "list")]),
     ("[input] encoding", "input.encoding = \"latin1\"", &[("encoding", "latin1")]),
     ("[input] person", "input.person = \"patient\"", &[("person", "patient")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),

@@ -4,6 +4,8 @@ use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::limits::Limits;
 use incrowd_core::schema::{Kind, Labels};
 use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
+use incrowd_core::numerals::DecimalMark;
+use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
@@ -26,10 +28,51 @@ pub struct JobEntry {
     /// Whether cells of text that a spreadsheet would take for formulas begin with an apostrophe.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub csv_safe: bool,
+    /// How its cells are written, where that does not follow from the name of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<WrittenEntry>,
     /// How people of an external table were grouped with those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
 }
+
+/// How cells are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenEntry {
+    /// What separates the cells of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// What stands before the fractions of numbers in text, if not a point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<String>,
+    /// The text of a missing value, if not `?`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// The columns of which the ends of ranges are published: of `age` the columns `age_low` and `age_high`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub low_high: Vec<String>,
+    /// The columns whose sets are lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<String>,
+}
+
+impl WrittenEntry {
+    pub(crate) fn of(dialect: Dialect, shape: &Shape) -> Option<WrittenEntry> {
+        let entry = WrittenEntry {
+            delimiter: dialect.delimiter.map(|byte| char::from(byte).to_string()),
+            decimal: (dialect.decimal == DecimalMark::Comma).then(|| ",".to_owned()),
+            missing: shape.shown.clone().or(Some(shape.missing.clone())).filter(|shown| {
+                !shape.quasi.is_empty() && shown != USUAL_LABEL
+            }),
+            low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
+            lists: shape.lists.clone(),
+        };
+        (entry != WrittenEntry::default()).then_some(entry)
+    }
+}
+
+/// The label of a missing value where nobody states another.
+const USUAL_LABEL: &str = "?";
 
 /// What is told of an external table: that there was one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +144,31 @@ impl JobEntry {
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
             csv_safe: checked.job.output.as_ref().is_some_and(|output| output.csv_safe),
+            written: None,
             external: None,
         }
+    }
+
+    /// What the release shows in another way than its label.
+    pub(crate) fn shape(&self, missing: &str) -> Shape {
+        let Some(written) = self.written.clone() else {
+            let quasi = if self.on_missing == "keep" { self.quasi() } else { Vec::new() };
+            return Shape { missing: missing.to_owned(), quasi, ..Shape::default() };
+        };
+        let strict = |name: &String| self.columns.get(name).is_some_and(|column| column.hierarchy.is_some());
+        let strict: Vec<bool> = written.low_high.iter().map(strict).collect();
+        Shape {
+            missing: missing.to_owned(),
+            shown: written.missing,
+            quasi: self.quasi(),
+            ends: written.low_high.into_iter().zip(strict).collect(),
+            lists: written.lists,
+        }
+    }
+
+    fn quasi(&self) -> Vec<String> {
+        let quasi = self.columns.iter().filter(|(_, column)| column.role == "quasi");
+        quasi.map(|(name, _)| name.to_owned()).collect()
     }
 }
 

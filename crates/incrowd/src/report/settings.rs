@@ -64,12 +64,24 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
     // All fields by name, so that whoever adds one decides whether the page shows it.
-    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, csv_safe, external: _ } =
+    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, csv_safe, written, external: _ } =
         &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
+    if let Some(written) = written {
+        let ends = || format!("{}: the ends of ranges, in two columns", written.low_high.join(", "));
+        let said = [
+            written.decimal.as_ref().map(|_| "numbers have a decimal comma".to_owned()),
+            (!written.low_high.is_empty()).then(ends),
+            (!written.lists.is_empty()).then(|| format!("{}: sets as lists", written.lists.join(", "))),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        if !said.is_empty() {
+            settings.push(("written".to_owned(), said.join("; ")));
+        }
+    }
     if *csv_safe {
         settings.push((
             "csv safe".to_owned(),

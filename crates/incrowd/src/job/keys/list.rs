@@ -1,5 +1,6 @@
 //! The list of keys.
 
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Categories, DateFormat, Error, Kind as ValueKind, Labels, Publish};
 
 use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
@@ -7,7 +8,7 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, Encoding, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, Encoding, Numbers, Sets, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -130,6 +131,13 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "encoding", Kind::Choice(&words(&Encoding::ALL)))
     },
     Key {
+        about: "What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it",
+        more: "Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.",
+        flags: &[flag("decimal", "MARK", LOOKING)],
+        set: Set::Job(|b, e| e.choice(&DecimalMark::ALL).map(|mark| b.job.input.decimal = Some(mark))),
+        ..key(Section::Input, "decimal", Kind::Choice(&words(&DecimalMark::ALL)))
+    },
+    Key {
         about: "The column that says whose record it is: then every promise counts persons, not records",
         more: "It is an identifier and never published. A record without a value there counts as a person of its own. See \
                docs/persons.md.",
@@ -189,6 +197,45 @@ pub const KEYS: &[Key] = &[
         flags: &[Flag { form: Form::Yes, ..flag("csv-safe", "", MAKING) }],
         set: Set::Job(|b, e| e.flag().map(|safe| b.output().csv_safe = safe)),
         ..key(Section::Output, "csv_safe", Kind::Flag)
+    },
+    Key {
+        about: "What separates the cells of a release in text, if not what separates those of the input",
+        more: "One character or `tab`. A file whose name ends with `.tsv` has tabs, and one whose name ends with `.csv` has none \
+               unless they are asked for.",
+        flags: &[flag("output-delimiter", "CHAR", MAKING)],
+        set: Set::Job(|b, e| delimiter(e).map(|byte| b.output().delimiter = Some(byte))),
+        ..key(Section::Output, "delimiter", Kind::Character)
+    },
+    Key {
+        about: "What stands before the fraction of a number in a release in text, if not what does in the input",
+        flags: &[flag("output-decimal", "MARK", MAKING)],
+        set: Set::Job(|b, e| e.choice(&DecimalMark::ALL).map(|mark| b.output().decimal = Some(mark))),
+        ..key(Section::Output, "decimal", Kind::Choice(&words(&DecimalMark::ALL)))
+    },
+    Key {
+        about: "How a missing value that is kept is written in text, if not as in the input",
+        more: "By default the first text of `[input] missing` that occurs; an empty cell stays empty. Within a set it is the \
+               first that is not empty. Parquet and Arrow have a null.",
+        flags: &[flag("output-missing", "TEXT", MAKING)],
+        set: Set::Job(|b, e| e.text().map(|text| b.output().missing = Some(text.to_owned()))),
+        ..key(Section::Output, "missing", Kind::Text)
+    },
+    Key {
+        about: "How ranges of numbers are published: as text, or as columns of their ends",
+        default: &["range"],
+        more: "`range` is `[20, 40]`. `low-high` has the columns `age_low` and `age_high` in place of `age`, as numbers: both the \
+               same for a single value, one empty for `>=90`, both for `*` and for what is missing. See docs/using-a-release.md.",
+        flags: &[flag("numbers", "HOW", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Numbers::ALL).map(|numbers| b.output().numbers = numbers)),
+        ..key(Section::Output, "numbers", Kind::Choice(&words(&Numbers::ALL)))
+    },
+    Key {
+        about: "How sets are published in Parquet and Arrow: as text, or as lists",
+        default: &["text"],
+        more: "`text` is `{Mexico, Peru}`. `list` is a list of text, a null for `*`.",
+        flags: &[flag("sets", "HOW", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Sets::ALL).map(|sets| b.output().sets = sets)),
+        ..key(Section::Output, "sets", Kind::Choice(&words(&Sets::ALL)))
     },
     Key {
         about: "A file with a secret key to sign the manifest with",

@@ -91,7 +91,7 @@ pub(crate) fn boxes(
         columns.push((SENSITIVE_GROUP.to_owned(), Content::Sensitive(0)));
     }
     // Always sorted, so that the order carries no information about who came from where.
-    let output = Output { columns, order: Order::Sorted, missing: String::new() };
+    let output = Output { columns, order: Order::Sorted, missing: String::new(), ..Output::default() };
     Ok(MadeTable { content: JAT, data, partition, output })
 }
 
@@ -154,6 +154,6 @@ pub(crate) fn values(
     }
     let mut columns = vec![(SENSITIVE_GROUP.to_owned(), Content::Quasi(0))];
     columns.extend(job.sensitive_columns());
-    let output = Output { columns, order: Order::Sorted, missing: job.missing_label().to_owned() };
+    let output = Output { columns, order: Order::Sorted, missing: job.missing_label().to_owned(), ..Output::default() };
     Ok(MadeTable { content: SI, data, partition: groups, output })
 }
