@@ -66,7 +66,8 @@ impl<const COMMAND: usize> Keys<COMMAND> {
 
     /// The job that makes a release of these tables.
     pub(crate) fn making(&self, inputs: &[PathBuf], mode: OutputMode) -> Result<JobFile, Failure> {
-        let file = self.builder(inputs)?.finish()?;
+        let mut file = self.builder(inputs)?.finish()?;
+        crate::streams::resolve(&mut file.job.input.paths)?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
         Ok(file)
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, StringArray};
 use hashbrown::HashMap;
+use incrowd_core::plan::mean_text;
 use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
@@ -98,6 +99,11 @@ impl<'a> Cells<'a> {
                 Content::Quasi(q) => Texts::new(labels(q).map(Some), shown, renderer),
                 Content::Low(q) => Texts::new(labels(q).map(|label| shape::ends(label).0), "", renderer),
                 Content::High(q) => Texts::new(labels(q).map(|label| shape::ends(label).1), "", renderer),
+                Content::Mean(q) => {
+                    let means: Vec<Option<String>> =
+                        plan.means(q).into_iter().map(|mean| mean.map(mean_text)).collect();
+                    Texts::new(means.iter().map(Option::as_deref), "", renderer)
+                }
                 Content::List(q) if renderer.has_null() => {
                     Texts::new(labels(q).map(|label| Some(label).filter(|label| *label != "*")), "", renderer)
                 }
@@ -134,6 +140,7 @@ impl<'a> Cells<'a> {
             Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
                 self.plan.cells(group)[q]
             }
+            Content::Mean(_) => group.0,
             Content::Sensitive(s) | Content::Category(s) => {
                 self.plan.dataset().sensitive_codes(row as usize)[s]
             }

@@ -62,6 +62,7 @@ impl Embedded {
                 let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
                 Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
             }
+            Content::Mean(_) => Ok(DataType::Float64),
             Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
             Content::Carried => {
                 // A list may lack elements, which its text does not tell.

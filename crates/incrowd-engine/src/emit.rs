@@ -52,6 +52,7 @@ impl Rows for Bucket<'_> {
             Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
                 self.cells.plan.cells(group)[q]
             }
+            Content::Mean(_) => group.0,
             Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
             Content::Carried => NO_TEXT,
         }

@@ -86,6 +86,8 @@ pub enum Content {
     Low(usize),
     /// The upper ends.
     High(usize),
+    /// The mean of the group's numbers.
+    Mean(usize),
     /// The same cells, which are sets, as lists in formats that have them.
     List(usize),
     /// The sensitive column at this position, as folded.

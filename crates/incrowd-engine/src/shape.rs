@@ -20,6 +20,8 @@ pub struct Shape {
     pub ends: Vec<(String, bool)>,
     /// The columns whose sets are published as lists.
     pub lists: Vec<String>,
+    /// The columns of which the means of groups are published. They are read as they are.
+    pub means: Vec<String>,
 }
 
 /// The column of the lower ends of ranges.
@@ -101,7 +103,7 @@ impl Shape {
                 .get(at)
                 .ok_or_else(|| Error::bug("a table was read without a column that was asked for"))?;
             let mut texts = Labels::of(&column.texts);
-            let is_quasi = self.quasi.contains(name);
+            let is_quasi = self.quasi.contains(name) && !self.means.contains(name);
             let lost = if self.lists.contains(name) { "*" } else { self.missing.as_str() };
             let mut label_of = |code: u32| {
                 let text = column.texts[code as usize].as_str();
@@ -203,7 +205,7 @@ mod tests {
             shown: Some("-".into()),
             quasi: vec!["age".into(), "home".into()],
             ends: vec![("age".into(), false)],
-            lists: Vec::new(),
+            ..Shape::default()
         };
         let asked = ["age", "home", "job"].map(str::to_owned);
         assert_eq!(shape.columns(&asked), names);

@@ -96,6 +96,18 @@ impl Case {
         Ok(())
     }
 
+    /// Means tell no ranges: whoever looks for people in ranges, or measures ranges, would read them as single values.
+    pub(crate) fn need_ranges(&self) -> Result<()> {
+        let written = self.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
+        match written.and_then(|written| written.means.first()) {
+            None => Ok(()),
+            Some(name) => Err(Error::job(format!(
+                "column `{name}` of the release holds means of groups, which tell no ranges"
+            ))
+            .help("what the release cost is in its manifest; to attack or measure it, make it with ranges or their ends")),
+        }
+    }
+
     /// A promise along a hierarchy of a sensitive column cannot be judged without it. What the model says then (that the values
     /// are no numbers, say) is about the table it sees, not about what is missing.
     pub(crate) fn without_hierarchy(&self, error: Error) -> Error {

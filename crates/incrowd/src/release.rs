@@ -10,7 +10,7 @@ use incrowd_engine::{Engine, Note};
 use crate::checked::{CheckedJob, need_sensitive};
 use crate::make::{Made, Staged};
 use crate::manifest::Manifest;
-use crate::publication::{Asked, ReadFile, References, StagedShelf};
+use crate::publication::{Asked, ReadFile, References, StagedShelf, Tables};
 use crate::reading::Reading;
 use crate::suppression::SuppressionReport;
 
@@ -94,7 +94,13 @@ impl<'e> Release<'e, Unchecked> {
         }
         crate::guarantee::check(&tables.people, &reading, Some(&made.domains))?;
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
-        let tally = job.publication.tally(&tables, &made.domains, absent)?;
+        let tally = if made.mean_labels.is_empty() {
+            job.publication.tally(&tables, &made.domains, absent)?
+        } else {
+            // The means are what a reader sees; the ranges they stand for are what they cost.
+            let ranges = Tables { people: made.with_ranges(tables.people.clone()), ..tables.clone() };
+            job.publication.tally(&ranges, &made.domains, absent)?
+        };
         let files = tables.files.clone();
         let withholding = made.withholding.as_ref();
         let mut suppression = withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;

@@ -50,6 +50,13 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
     if !doubts.is_empty() {
         mode.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
     }
+    let quasi = draft.profile.columns.iter().filter(|c| c.proposal.role == RoleName::Quasi).count();
+    if quasi > incrowd::profile::MANY {
+        mode.note(&format!(
+            "{quasi} quasi-identifiers are many: keep those that somebody else can know of a person, and say with --sensitive or \
+             --drop what the others are"
+        ));
+    }
     mode.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
     Ok(ExitCode::SUCCESS)
 }

@@ -44,4 +44,5 @@ mod killed;
 mod places;
 #[cfg(unix)]
 mod streams;
+mod standard_streams;
 mod together;

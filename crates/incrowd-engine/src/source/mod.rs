@@ -3,6 +3,7 @@
 mod arrow;
 mod batches;
 mod chunks;
+mod directory;
 mod encoding;
 mod scan;
 mod sniff;
@@ -162,6 +163,8 @@ pub(crate) struct Part {
     typed: Option<arrow::Typed>,
     /// Whether the names are known to be names: those of a typed file are, the first line of a text may be a record.
     named: bool,
+    /// What the names of its directories say of all its records. These columns come after those of the file.
+    constants: Vec<directory::Constant>,
 }
 
 impl Part {
@@ -182,13 +185,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens files as one table; a path may be a glob pattern. All files must have the same columns, in any order.
+    /// Opens files as one table; a path may be a glob pattern, or a directory. All files must have the same columns, in any order.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Source> {
-        let paths = expand(paths)?;
+        let found = expand(paths)?;
+        let paths: Vec<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
         let mut parts: Vec<Part> = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        for path in &paths {
-            let (mut part, own) = open_part(path, options)?;
+        for (path, found) in paths.iter().zip(found) {
+            let (mut part, mut own) = open_part(path, options)?;
+            for constant in found.constants {
+                // Some writers keep the column in the file as well.
+                if !own.iter().any(|column| column.name == constant.0) {
+                    part.positions.push(own.len());
+                    own.push(Column { name: constant.0.clone(), data_type: None });
+                    part.constants.push(constant);
+                }
+            }
             if parts.is_empty() {
                 check_names(path, &own)?;
                 columns = own;
@@ -224,7 +236,7 @@ impl Source {
 
     /// The files that paths and patterns mean.
     pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        expand(paths)
+        Ok(expand(paths)?.into_iter().map(|found| found.path).collect())
     }
 
     /// A table in memory. Nothing is copied.
@@ -243,6 +255,7 @@ impl Source {
             width: columns.len(),
             typed: Some(arrow::Typed::Batches(batches.clone())),
             named: true,
+            constants: Vec::new(),
         };
         Ok(Source::of_part(part, columns, false))
     }
@@ -260,6 +273,7 @@ impl Source {
             width: 0,
             typed: None,
             named: true,
+            constants: Vec::new(),
         };
         let (typed, columns) = arrow::open_bytes(&part, bytes)?;
         (part.typed, part.width) = (Some(typed), columns.len());
@@ -331,13 +345,9 @@ impl Source {
 
 fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(path, &e))?;
-    if metadata.is_dir() {
-        return Err(Error::input(format!("`{}` is a directory", path.display()))
-            .help(format!("name the files in it, for example '{}/*.csv'", path.display())));
-    }
     if !metadata.is_file() {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
-            .help("incrowd reads its input more than once; save a stream to a file first"));
+            .help("incrowd reads its input more than once; save a stream to a file first, or name it `-` and pipe it in"));
     }
     let format = match (options.format, sniff::format(path)?) {
         (None, sniffed) => sniffed,
@@ -357,6 +367,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         width: 0,
         typed: None,
         named: true,
+        constants: Vec::new(),
     };
     let columns = match format {
         Format::Csv(_) => {
@@ -392,28 +403,32 @@ fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
     Ok(())
 }
 
-/// Replaces glob patterns by the files that match, in alphabetical order.
-fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// Replaces glob patterns and directories by the files they mean, in alphabetical order.
+fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
+    let alone = |path: PathBuf| directory::Found { path, constants: Vec::new() };
     let mut expanded = Vec::new();
     for path in paths {
         let text = path.to_string_lossy();
+        if path.is_dir() {
+            expanded.extend(directory::files(path)?);
+            continue;
+        }
         if path.exists() || !text.contains(['*', '?', '[']) {
-            expanded.push(path.clone());
+            expanded.push(alone(path.clone()));
             continue;
         }
         let matches = glob::glob(&text).map_err(|e| Error::job(format!("`{text}` is not a pattern: {e}")))?;
         let before = expanded.len();
-        expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()));
+        expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()).map(alone));
         if expanded.len() == before {
             return Err(Error::input(format!("no file matches `{text}`")));
         }
     }
-    for (i, path) in expanded.iter().enumerate() {
-        // The same people twice would look like a crowd.
-        let same =
-            |other: &PathBuf| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if expanded[..i].iter().any(same) {
-            return Err(Error::job(format!("the file `{}` is named twice", path.display())));
+    // The same people twice would look like a crowd.
+    let mut seen = hashbrown::HashSet::new();
+    for found in &expanded {
+        if found.path.canonicalize().is_ok_and(|path| !seen.insert(path)) {
+            return Err(Error::job(format!("the file `{}` is named twice", found.path.display())));
         }
     }
     if expanded.is_empty() {

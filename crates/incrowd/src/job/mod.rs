@@ -333,6 +333,8 @@ pub struct Output {
     pub csv_safe: bool,
     /// The key the manifest is signed with, if it shall be; made if it is not there.
     pub sign: Option<PathBuf>,
+    /// The name of its format, if it goes to standard output, of which no name tells it.
+    pub format: Option<String>,
     /// What separates the cells of text, if not what separates those of the input.
     pub delimiter: Option<u8>,
     /// What stands before the fractions of numbers in text, if not what does in the input.
@@ -353,11 +355,14 @@ pub enum Numbers {
     Range,
     /// As two columns of numbers, `age_low` and `age_high`.
     LowHigh,
+    /// As the mean of the group.
+    Mean,
 }
 
 impl Numbers {
     /// The names in a job file.
-    pub const ALL: [(&'static str, Numbers); 2] = [("range", Numbers::Range), ("low-high", Numbers::LowHigh)];
+    pub const ALL: [(&'static str, Numbers); 3] =
+        [("range", Numbers::Range), ("low-high", Numbers::LowHigh), ("mean", Numbers::Mean)];
 }
 
 /// How sets are published in formats that have lists.

@@ -315,6 +315,7 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
     ("[input] decimal", "input.decimal = \",\"", &[("decimal", ",")]),
+    ("[output] format", "output.format = \"parquet\"", &[("output-format", "parquet")]),
     ("[output] delimiter", "output.delimiter = \";\"", &[("output-delimiter", ";")]),
     ("[output] decimal", "output.decimal = \",\"", &[("output-decimal", ",")]),
     ("[output] missing", "output.missing = \"-\"", &[("output-missing", "-")]),

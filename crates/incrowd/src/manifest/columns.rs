@@ -54,6 +54,9 @@ pub struct WrittenEntry {
     /// The columns whose sets are lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<String>,
+    /// The columns of which the means of groups are published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub means: Vec<String>,
 }
 
 impl WrittenEntry {
@@ -66,6 +69,7 @@ impl WrittenEntry {
             }),
             low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
             lists: shape.lists.clone(),
+            means: shape.means.clone(),
         };
         (entry != WrittenEntry::default()).then_some(entry)
     }
@@ -163,6 +167,7 @@ impl JobEntry {
             quasi: self.quasi(),
             ends: written.low_high.into_iter().zip(strict).collect(),
             lists: written.lists,
+            means: written.means,
         }
     }
 

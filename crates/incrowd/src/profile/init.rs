@@ -241,6 +241,31 @@ fn person<'a>(options: &'a InitOptions, profile: &'a Profile) -> Option<&'a str>
     fewest.map(|column| column.name.as_str())
 }
 
+/// From so many quasi-identifiers on hardly anything but `*` is left of a release.
+pub const MANY: usize = 12;
+
+/// The sensitive column about which a promise costs least and says most: the one whose most frequent value is the least frequent,
+/// if it has values enough to differ and few enough to repeat.
+fn best_suited(profile: &Profile) -> Option<(&ColumnProfile, String)> {
+    let sensitive = || profile.columns.iter().filter(|c| c.proposal.role == RoleName::Sensitive);
+    let present = |column: &ColumnProfile| profile.records.saturating_sub(column.counts.missing).max(1);
+    let suits = |column: &&ColumnProfile| {
+        let counts = &column.counts;
+        counts.distinct >= 2 && 10 * counts.largest <= 9 * present(column) && 10 * counts.unique <= present(column)
+    };
+    let share = |column: &ColumnProfile| column.counts.largest as f64 / present(column) as f64;
+    let best = sensitive().filter(suits).min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let which = match sensitive().count() {
+        1 => format!("`{}` suits", best.name),
+        n => format!("Of {n} sensitive columns `{}` suits best", best.name),
+    };
+    let why = format!(
+        "{which}: no value has more than {:.0} % of the records, so that groups can differ.",
+        (100.0 * share(best)).ceil()
+    );
+    Some((best, why))
+}
+
 fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kept_as_text: Vec<&str> = Vec::new();
@@ -276,6 +301,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     }
     if let Some(format) = &options.input.format {
         let _ = writeln!(out, "format = {}", quoted(format));
+    }
+    if let Some(decimal) = options.input.decimal {
+        let _ = writeln!(out, "decimal = {}", quoted(job::word(&job::DecimalMark::ALL, decimal)));
     }
     if let Some(encoding) = options.input.encoding {
         let _ = writeln!(out, "encoding = {}", quoted(job::word(&job::Encoding::ALL, encoding)));
@@ -326,6 +354,15 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     if let Some(preset) = options.preset {
         let _ = writeln!(out, "{}\n", preset.about());
     }
+    let quasi = profile.columns.iter().filter(|c| c.proposal.role == RoleName::Quasi).count();
+    if quasi > MANY {
+        let _ = writeln!(
+            out,
+            "# {quasi} columns are quasi-identifiers. With so many, hardly anything but `*` is left of a release. Keep those that\n\
+             # somebody else can know of a person; give the others role = \"sensitive\" or \"drop\". `incrowd profile` says which\n\
+             # of them make people unique.\n"
+        );
+    }
     let _ = writeln!(
         out,
         "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
@@ -355,14 +392,23 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
         options.k,
         if person.is_some() { "people, in records" } else { "records" },
     );
-    let sensitive = profile.columns.iter().find(|c| c.proposal.role == RoleName::Sensitive);
-    match sensitive {
-        Some(column) => {
+    let sensitive = profile.columns.iter().any(|c| c.proposal.role == RoleName::Sensitive);
+    match best_suited(profile) {
+        Some((column, why)) => {
             let _ = writeln!(
                 out,
-                "\n# And those records do not all say the same of them. Remove the marks to promise that, too.\n\
+                "\n# And those records do not all say the same of them. {}\n\
+                 # Remove the marks to promise that, too.\n\
                  # [[models]]\n# name = \"l-diversity\"\n# l = 2\n# on = {}",
+                comment(&why),
                 comment(&quoted(&column.name))
+            );
+        }
+        None if sensitive => {
+            let _ = writeln!(
+                out,
+                "\n# Nearly all records say the same in each sensitive column, so no group can be promised to differ much: a\n\
+                 # model such as l-diversity would cost a lot and protect few."
             );
         }
         None => {

@@ -245,6 +245,16 @@ fn shaped(
             let [low, high] = own;
             columns.extend([(low, Content::Low(q)), (high, Content::High(q))]);
             shape.ends.push((name, spec.hierarchy.is_some()));
+        } else if output.numbers == Numbers::Mean && is_numeric {
+            let bounded = [("top", spec.limits.top.is_some()), ("bottom", spec.limits.bottom.is_some())];
+            let level = ("min_level", spec.min_level.is_some());
+            if let Some((key, _)) = bounded.into_iter().chain([level]).find(|(_, stated)| *stated) {
+                return Err(Error::job(format!("a group's mean of `{name}` may say more than `{key}` allows"))
+                    .help("publish ranges or their ends, or leave the guarantee out")
+                    .at("output.numbers"));
+            }
+            columns.push((name.clone(), Content::Mean(q)));
+            shape.means.push(name);
         } else if output.sets == Sets::List && domain.publishes_sets() && !levels {
             columns.push((name.clone(), Content::List(q)));
             shape.lists.push(name);

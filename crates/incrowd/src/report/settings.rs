@@ -75,6 +75,7 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         let said = [
             written.decimal.as_ref().map(|_| "numbers have a decimal comma".to_owned()),
             (!written.low_high.is_empty()).then(ends),
+            (!written.means.is_empty()).then(|| format!("{}: the means of groups", written.means.join(", "))),
             (!written.lists.is_empty()).then(|| format!("{}: sets as lists", written.lists.join(", "))),
         ];
         let said: Vec<String> = said.into_iter().flatten().collect();

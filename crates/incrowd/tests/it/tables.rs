@@ -290,3 +290,261 @@ fn drafts_for_public_tables_are_those_written_down() {
     }
     assert_eq!(found, expected);
 }
+
+/// A release as text, its manifest verified anew.
+fn published(text: &str, dir: &Path) -> String {
+    let job = job(text, dir);
+    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let release = &report.tables[0];
+    // Whoever has the release and its manifest, and whoever has the job too.
+    assert!(verify(&Judging::new(release), &Silent).unwrap().holds(), "{text}");
+    assert!(verify(&Judging::of(&job), &Silent).unwrap().holds(), "{text}");
+    std::fs::read_to_string(release).unwrap_or_default()
+}
+
+fn asking(input: &str, output: &str, columns: &str) -> String {
+    format!(
+        "[input]\npath = \"t.csv\"\n{input}[output]\norder = \"sorted\"\n{output}[columns]\n{columns}\
+         [[models]]\nname = \"k-anonymity\"\nk = 3\n"
+    )
+}
+
+/// Sixty people with a height and a wage, written in two ways.
+fn measured(comma: bool) -> String {
+    let mark = |text: String| if comma { text.replace('.', ",") } else { text };
+    let (cut, name) = if comma { (';', "a;b") } else { (',', "plain") };
+    let rows = (0..60u32).map(|i| {
+        let wage = 900 + 37 * i;
+        let wage = match comma {
+            true => format!("{}.{:03},5", wage / 1000, wage % 1000).trim_start_matches("0.").to_owned(),
+            false => format!("{wage}.5"),
+        };
+        format!("{}{cut}{wage}{cut}\"{name}\"\n", mark(format!("{}.{}", 150 + i / 2, i % 10)))
+    });
+    format!("height{cut}wage{cut}note\n{}", rows.collect::<String>())
+}
+
+#[test]
+fn a_decimal_comma_is_read_and_kept() {
+    let columns = "height = \"quasi\"\nwage = \"sensitive\"\nnote = \"drop\"\n";
+    let ask = asking("", "path = \"o.csv\"\n", columns);
+    let (dir, _) = table(&measured(true));
+    let comma = published(&ask, dir.path());
+    let (dir, _) = table(&measured(false));
+    let point = published(&ask, dir.path());
+    assert!(comma.starts_with("height;wage\n") && point.starts_with("height,wage\n"));
+    assert!(comma.lines().skip(1).all(|line| line.starts_with("[15") || line.starts_with("[16") || line.starts_with("[17")));
+    // The same numbers make the same groups.
+    let plain = |text: &str| {
+        let mut reader = csv::ReaderBuilder::new().delimiter(if text.contains(';') { b';' } else { b',' });
+        let mut rows: Vec<Vec<String>> = reader
+            .from_reader(text.as_bytes())
+            .records()
+            .map(|record| record.unwrap().iter().map(|c| c.replace(", ", " ~ ").replace(',', ".")).collect())
+            .collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(plain(&comma), plain(&point));
+    assert!(comma.contains(",5\n"), "wages keep their comma: {}", comma.lines().nth(1).unwrap());
+    // Told otherwise.
+    let (dir, _) = table(&measured(true));
+    let ask = asking("", "path = \"o.csv\"\ndelimiter = \",\"\ndecimal = \".\"\n", columns);
+    assert_eq!(plain(&published(&ask, dir.path())), plain(&point));
+    assert!(published(&ask, dir.path()).starts_with("height,wage\n"));
+}
+
+#[test]
+fn numbers_with_thousands_are_numbers_in_a_profile() {
+    let (_dir, path) = table(&measured(true));
+    let text = drafted(&path, None);
+    let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(line("height = ").contains("numeric"), "{text}");
+    let rows: String = (0..40).map(|i| format!("\"{},{:03}\",x{}\n", 1 + i % 5, 100 + i, i % 3)).collect();
+    let (_dir, path) = table(&format!("stock,kind\n{rows}"));
+    let text = drafted(&path, None);
+    assert!(text.lines().any(|line| line.starts_with("stock = ") && line.contains("numeric")), "{text}");
+}
+
+#[test]
+fn the_delimiter_is_kept_unless_the_name_says_otherwise() {
+    let text = measured(true);
+    for (name, cut) in [("o.csv", ';'), ("o.tsv", '\t'), ("o.txt", ';')] {
+        let (dir, _) = table(&text);
+        let ask = asking("", &format!("path = \"{name}\"\n"), "height = \"quasi\"\nwage = \"sensitive\"\n");
+        assert!(published(&ask, dir.path()).starts_with(&format!("height{cut}wage\n")), "{name}");
+    }
+    let (dir, _) = table(&text.replace(';', "\t"));
+    let ask = asking("", "path = \"o.csv\"\n", "height = \"quasi\"\nwage = \"sensitive\"\n");
+    assert!(published(&ask, dir.path()).starts_with("height,wage\n"), "a csv file has no tabs");
+}
+
+/// Forty people, some of whom lack an age or a town.
+fn lacking(marker: &str) -> String {
+    let rows = (0..40).map(|i| {
+        let age = if i % 4 == 0 { marker.to_owned() } else { format!("{}", 20 + i) };
+        let town = if i % 8 == 0 { marker } else { ["Graz", "Linz"][i % 2] };
+        let work = if i % 5 == 0 { marker } else { "cook" };
+        format!("{age},{town},{work}\n")
+    });
+    format!("age,town,work\n{}", rows.collect::<String>())
+}
+
+#[test]
+fn what_is_missing_is_written_as_it_was() {
+    let columns = "age = \"quasi\"\ntown = \"quasi\"\nwork = \"sensitive\"\n";
+    for (marker, more, shown) in
+        [("", "", ""), ("?", "", "?"), ("NA", "", "NA"), ("-9", "missing = [\"-9\"]\n", "-9")]
+    {
+        let (dir, _) = table(&lacking(marker));
+        let ask = asking(&format!("on_missing = \"keep\"\n{more}"), "path = \"o.csv\"\n", columns);
+        let text = published(&ask, dir.path());
+        let last = |line: &str| line.rsplit(',').next().unwrap().to_owned();
+        let works: Vec<String> = text.lines().skip(1).map(last).collect();
+        assert_eq!(works.iter().filter(|work| *work == shown).count(), 8, "{marker}: {text}");
+        // Those without an age stand together.
+        assert!(text.lines().any(|line| line.starts_with(&format!("{shown},"))), "{marker}: {text}");
+    }
+    let (dir, _) = table(&lacking(""));
+    let ask = asking("on_missing = \"keep\"\n", "path = \"o.csv\"\nmissing = \"none\"\n", columns);
+    assert!(published(&ask, dir.path()).contains(",none\n"));
+}
+
+/// The columns of a release with their types, and the cells of one as text.
+fn typed(text: &str, dir: &Path) -> (Vec<(String, String)>, Vec<arrow_array::RecordBatch>) {
+    let job = job(text, dir);
+    anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let release = job.output.as_ref().unwrap().path.clone();
+    assert!(verify(&Judging::new(&release), &Silent).unwrap().holds());
+    let file = std::fs::File::open(release).unwrap();
+    let reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
+    let schema = reader.schema();
+    let columns = schema.fields().iter().map(|f| (f.name().clone(), f.data_type().to_string())).collect();
+    (columns, reader.map(Result::unwrap).collect())
+}
+
+#[test]
+fn ranges_are_two_columns_of_numbers() {
+    use arrow_array::Array;
+    let columns = "age = \"quasi\"\ntown = \"quasi\"\nwork = \"sensitive\"\n";
+    let (dir, _) = table(&lacking(""));
+    for (path, extra) in [("o.csv", ""), ("p.csv", "hierarchy = { intervals = { width = 10 } }, "), ("q.csv", "top = 50, ")] {
+        let columns = columns.replace("age = \"quasi\"", &format!("age = {{ {extra}role = \"quasi\" }}"));
+        let ask = asking("", &format!("path = \"{path}\"\nnumbers = \"low-high\"\n"), &columns);
+        let text = published(&ask, dir.path());
+        assert!(text.starts_with("age_low,age_high,town,work\n"), "{text}");
+        let is_range = |line: &str| {
+            let mut cells = line.split(',');
+            let end = |cell: Option<&str>| cell.unwrap().parse::<f64>().ok();
+            let (low, high) = (end(cells.next()), end(cells.next()));
+            low.is_some_and(|low| high.is_none_or(|high| low <= high))
+        };
+        assert!(text.lines().skip(1).all(is_range), "{text}");
+        if path == "q.csv" {
+            assert!(text.lines().any(|line| line.contains(",,")), "an open range has no upper end: {text}");
+        }
+    }
+    // The ranges say what they say as text.
+    let range = published(&asking("", "path = \"o.csv\"\n", columns), dir.path());
+    let ends = published(&asking("", "path = \"o.csv\"\nnumbers = \"low-high\"\n", columns), dir.path());
+    let as_ends = |line: &str| line.replacen("\"[", "", 1).replacen(", ", ",", 1).replacen("]\"", "", 1);
+    let mut expected: Vec<String> = range.lines().skip(1).map(as_ends).collect();
+    let mut found: Vec<String> = ends.lines().skip(1).map(str::to_owned).collect();
+    (expected.sort(), found.sort());
+    assert_eq!(found, expected);
+    let ask = asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\nnumbers = \"low-high\"\n", columns);
+    let (types, batches) = typed(&ask, dir.path());
+    assert_eq!(types[..2], [("age_low".to_owned(), "Int64".to_owned()), ("age_high".to_owned(), "Int64".to_owned())]);
+    let nulls: usize = batches.iter().map(|batch| batch.column(0).null_count()).sum();
+    assert!(nulls >= 10, "{nulls} people without an age have no range");
+    // A column of that name would be taken for one end.
+    std::fs::write(dir.path().join("t.csv"), "age,age_low\n1,1\n1,1\n1,1\n").unwrap();
+    let ask = asking("", "path = \"o.csv\"\nnumbers = \"low-high\"\n", "age = \"quasi\"\nage_low = \"passthrough\"\n");
+    let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
+    assert!(error.message().contains("age_low") && error.key() == Some("output.numbers"), "{error}");
+}
+
+#[test]
+fn sets_are_lists_and_what_is_missing_is_null_in_typed_formats() {
+    use arrow_array::Array;
+    let columns = "age = { role = \"quasi\", kind = \"text\" }\ntown = \"quasi\"\nwork = \"sensitive\"\n";
+    let (dir, _) = table(&lacking(""));
+    for file in ["o.arrow", "o.parquet"] {
+        let ask = asking("", &format!("path = \"{file}\"\nsets = \"list\"\n"), columns);
+        if file == "o.parquet" {
+            published(&ask, dir.path());
+            continue;
+        }
+        let (types, _) = typed(&ask, dir.path());
+        assert!(types[0].1.starts_with("List"), "{types:?}");
+        assert_eq!(types[2].1, "Utf8");
+    }
+    let ask = asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\n", "age = \"quasi\"\nwork = \"sensitive\"\n");
+    let (_, batches) = typed(&ask, dir.path());
+    let nulls = |column: usize| -> usize { batches.iter().map(|batch| batch.column(column).null_count()).sum() };
+    assert_eq!((nulls(0), nulls(1)), (10, 8));
+    let ask = asking("", "path = \"o.csv\"\nsets = \"list\"\n", columns);
+    let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
+    assert_eq!(error.key(), Some("output.sets"), "{error}");
+}
+
+#[test]
+fn a_directory_is_a_table_and_its_names_tell_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    for (part, town) in [("year=2020/town=Graz", 0), ("year=2020/town=S%C3%A3o%20Jos%C3%A9", 1), ("year=2021/town=__HIVE_DEFAULT_PARTITION__", 2)] {
+        let at = dir.path().join("people").join(part);
+        std::fs::create_dir_all(&at).unwrap();
+        let rows: String = (0..6).map(|i| format!("{},{}\n", 30 + town * 10 + i, i % 2)).collect();
+        std::fs::write(at.join("part-0.csv"), format!("age,ill\n{rows}")).unwrap();
+        std::fs::write(at.join("_SUCCESS"), "").unwrap();
+    }
+    let ask = "[input]\npath = \"people\"\non_missing = \"keep\"\n[output]\npath = \"o.csv\"\n[columns]\nage = \"quasi\"\n\
+               year = \"quasi\"\ntown = \"quasi\"\nill = \"sensitive\"\n[[models]]\nname = \"k-anonymity\"\nk = 6\n";
+    let text = published(ask, dir.path());
+    let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+    assert_eq!((text.lines().count(), count("Graz"), count("São José")), (19, 6, 6), "{text}");
+    assert_eq!((count("2020"), count("2021")), (12, 6), "{text}");
+    // A directory without partitions, and one without a table.
+    let plain = dir.path().join("people/year=2020/town=Graz");
+    let ask = |path: &Path| {
+        format!(
+            "[input]\npath = {:?}\n[output]\npath = \"o.csv\"\n[columns]\nage = \"quasi\"\nill = \"sensitive\"\n\
+             [[models]]\nname = \"k-anonymity\"\nk = 3\n",
+            path
+        )
+    };
+    assert_eq!(published(&ask(&plain), dir.path()).lines().count(), 7);
+    std::fs::create_dir(dir.path().join("empty")).unwrap();
+    let error = anonymize(&job(&ask(&dir.path().join("empty")), dir.path()), &Silent).unwrap_err();
+    assert!(error.message().contains("holds no table"), "{error}");
+}
+
+#[test]
+fn means_are_those_of_the_groups_and_of_the_table() {
+    let columns = "age = \"quasi\"\ntown = \"quasi\"\nwork = \"sensitive\"\n";
+    let (dir, path) = table(&lacking(""));
+    let ask = asking("", "path = \"o.csv\"\nnumbers = \"mean\"\n", columns);
+    let text = published(&ask, dir.path());
+    // People without a town or an age were dropped; the others are those of the table.
+    let kept = lacking("").lines().skip(1).filter(|line| line.split(',').all(|cell| !cell.is_empty())).fold(
+        (0.0, 0),
+        |(sum, n), line| (sum + line.split(',').next().unwrap().parse::<f64>().unwrap(), n + 1),
+    );
+    let found = text.lines().skip(1).fold((0.0, 0), |(sum, n), line| {
+        (sum + line.split(',').next().unwrap().parse::<f64>().unwrap(), n + 1)
+    });
+    assert_eq!(found.1, kept.1);
+    assert!((found.0 - kept.0).abs() < 1e-4, "{found:?} {kept:?}");
+    // They cost what their ranges cost.
+    let cost = |ask: &str| anonymize(&job(ask, dir.path()), &Silent).unwrap().manifest.metrics.ncp();
+    let ranges = asking("", "path = \"r.csv\"\n", columns);
+    assert_eq!(cost(&ask), cost(&ranges));
+    assert!(cost(&ask) > 0.0);
+    // Whoever would read them as single values is told.
+    let mut judging = Judging::new(dir.path().join("o.csv"));
+    judging.original = Some(Input { paths: vec![path], ..Input::default() });
+    let error = incrowd::measure(&judging, None, &Silent).unwrap_err();
+    assert!(error.message().contains("means of groups"), "{error}");
+    let bounded = asking("", "path = \"o.csv\"\nnumbers = \"mean\"\n", "age = { role = \"quasi\", top = 50 }\n");
+    assert_eq!(anonymize(&job(&bounded, dir.path()), &Silent).unwrap_err().key(), Some("output.numbers"));
+}

@@ -199,6 +199,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Output, "csv_safe", Kind::Flag)
     },
     Key {
+        about: "The format of a release that goes to standard output",
+        default: &["csv"],
+        more: "Else its name tells.",
+        flags: &[flag("output-format", "FORMAT", &[Anonymize])],
+        set: Set::Job(|b, e| e.choice(&FORMATS).map(|name| b.output().format = Some(name.to_owned()))),
+        ..key(Section::Output, "format", Kind::Choice(&words(&FORMATS)))
+    },
+    Key {
         about: "What separates the cells of a release in text, if not what separates those of the input",
         more: "One character or `tab`. A file whose name ends with `.tsv` has tabs, and one whose name ends with `.csv` has none \
                unless they are asked for.",
@@ -221,10 +229,11 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Output, "missing", Kind::Text)
     },
     Key {
-        about: "How ranges of numbers are published: as text, or as columns of their ends",
+        about: "How ranges of numbers are published: as text, as columns of their ends, or as the group's mean",
         default: &["range"],
         more: "`range` is `[20, 40]`. `low-high` has the columns `age_low` and `age_high` in place of `age`, as numbers: both the \
-               same for a single value, one empty for `>=90`, both for `*` and for what is missing. See docs/using-a-release.md.",
+               same for a single value, one empty for `>=90`, both for `*` and for what is missing. `mean` has the mean of the group's \
+               numbers, which keeps sums and means of the table as they are; the ranges are not told. See docs/using-a-release.md.",
         flags: &[flag("numbers", "HOW", MAKING)],
         set: Set::Job(|b, e| e.choice(&Numbers::ALL).map(|numbers| b.output().numbers = numbers)),
         ..key(Section::Output, "numbers", Kind::Choice(&words(&Numbers::ALL)))
