@@ -336,8 +336,8 @@ fn a_decimal_comma_is_read_and_kept() {
     assert!(comma.lines().skip(1).all(|line| line.starts_with("[15") || line.starts_with("[16") || line.starts_with("[17")));
     // The same numbers make the same groups.
     let plain = |text: &str| {
-        let mut reader = csv::ReaderBuilder::new().delimiter(if text.contains(';') { b';' } else { b',' });
-        let mut rows: Vec<Vec<String>> = reader
+        let mut rows: Vec<Vec<String>> = csv::ReaderBuilder::new()
+            .delimiter(if text.contains(';') { b';' } else { b',' })
             .from_reader(text.as_bytes())
             .records()
             .map(|record| record.unwrap().iter().map(|c| c.replace(", ", " ~ ").replace(',', ".")).collect())
