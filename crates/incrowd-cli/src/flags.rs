@@ -81,11 +81,13 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
         // How the original is read says nothing about the release; what is typed does.
-        let own = ["[input] delimiter", "[input] format", "[input] encoding", "[input] decimal"];
+        let own =
+            ["[input] delimiter", "[input] format", "[input] encoding", "[input] decimal", "[input] sheet"];
         let reading = |key: &Key| own.contains(&key.title().as_str());
         let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
         (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
         (judging.release.encoding, judging.release.decimal) = (typed.encoding, typed.decimal);
+        judging.release.sheet = typed.sheet;
         let builder = match &self.job {
             Some(path) => JobBuilder::read(path)?,
             None if self.has("[columns] role") => JobBuilder::default(),

@@ -50,7 +50,8 @@ impl DecimalMark {
             None => (number, None),
         };
         let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-        if !is_digits(fraction.unwrap_or_default()) || (whole.is_empty() && fraction.unwrap_or_default().is_empty())
+        if !is_digits(fraction.unwrap_or_default())
+            || (whole.is_empty() && fraction.unwrap_or_default().is_empty())
         {
             return None;
         }
@@ -107,7 +108,10 @@ fn rewrite<'t>(text: &'t str, number: &dyn Fn(&'t str) -> Option<Cow<'t, str>>) 
 }
 
 /// Rewrites all texts or none: a column is of numbers if whatever has a digit is one.
-fn rewrite_all(texts: &[String], number: &dyn Fn(&str) -> Option<Cow<'_, str>>) -> Option<Vec<(usize, String)>> {
+fn rewrite_all(
+    texts: &[String],
+    number: &dyn Fn(&str) -> Option<Cow<'_, str>>,
+) -> Option<Vec<(usize, String)>> {
     let mut changed = Vec::new();
     for (i, text) in texts.iter().enumerate() {
         if !text.bytes().any(|b| b.is_ascii_digit()) {
@@ -159,7 +163,8 @@ pub fn written(texts: &[String], mark: DecimalMark) -> Cow<'_, [String]> {
 pub fn sniff<'a>(columns: impl Iterator<Item = Vec<&'a str>>, delimiter: u8) -> DecimalMark {
     let (mut comma, mut point, mut either) = (0, 0, 0);
     for cells in columns {
-        let cells: Vec<&str> = cells.into_iter().filter(|cell| cell.bytes().any(|b| b.is_ascii_digit())).collect();
+        let cells: Vec<&str> =
+            cells.into_iter().filter(|cell| cell.bytes().any(|b| b.is_ascii_digit())).collect();
         let all = |mark: DecimalMark| !cells.is_empty() && cells.iter().all(|cell| mark.read(cell).is_some());
         let fractions = |mark: DecimalMark| cells.iter().any(|cell| cell.contains(mark.fraction()));
         let of_comma = all(DecimalMark::Comma) && fractions(DecimalMark::Comma);
@@ -194,10 +199,14 @@ mod tests {
     #[test]
     fn numbers_are_read_whatever_stands_between_their_digits() {
         let comma = DecimalMark::Comma;
-        assert_eq!(as_read(&["169,6", "1.234.567,5", "-3", "1 234", "NA"], comma), [
-            "169.6", "1234567.5", "-3", "1234", "NA"
-        ]);
-        assert_eq!(as_read(&["1,234", "12,345,678.25", "7"], DecimalMark::Point), ["1234", "12345678.25", "7"]);
+        assert_eq!(
+            as_read(&["169,6", "1.234.567,5", "-3", "1 234", "NA"], comma),
+            ["169.6", "1234567.5", "-3", "1234", "NA"]
+        );
+        assert_eq!(
+            as_read(&["1,234", "12,345,678.25", "7"], DecimalMark::Point),
+            ["1234", "12345678.25", "7"]
+        );
         assert_eq!(as_read(&["1'234", "5"], DecimalMark::Point), ["1234", "5"]);
         assert_eq!(as_read(&["[1,5, 2,25]", ">=9,5", "*"], comma), ["[1.5, 2.25]", ">=9.5", "*"]);
     }

@@ -101,7 +101,9 @@ impl<'a> Plan<'a> {
     /// The mean of each group's numbers in a quasi-identifier; `None` for a group that has none, or that is starred.
     pub fn means(&self, quasi: usize) -> Vec<Option<f64>> {
         let domain = &self.dataset.quasi()[quasi].domain;
-        let number = |leaf: u32| crate::number::parse_number(&domain.label(Code(leaf), Code(leaf))).map(|n| n.as_f64());
+        let number = |leaf: u32| {
+            crate::number::parse_number(&domain.label(Code(leaf), Code(leaf))).map(|n| n.as_f64())
+        };
         let numbers: Vec<Option<f64>> = (0..domain.leaves()).map(number).collect();
         let mut sums = vec![(0.0, 0u64); self.partition.groups()];
         for row in 0..self.dataset.rows() {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
-use incrowd_core::numerals::DecimalMark;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
@@ -14,7 +14,7 @@ use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
-use crate::{Content, Engine, Shape, shape, FoldSpec, Output, ReadBack, Receipt, emit, replay};
+use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Shape, emit, replay, shape};
 
 /// The engine for one machine: a table in files or in memory, and a store for what is released of it.
 #[derive(Debug)]
@@ -69,7 +69,9 @@ impl Embedded {
                 let own = own()?.filter(|own| !matches!(own, DataType::List(_) | DataType::LargeList(_)));
                 Ok(own.unwrap_or(DataType::Utf8))
             }
-            Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values))),
+            Content::Sensitive(s) => {
+                Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values)))
+            }
         }
     }
 }
@@ -182,7 +184,8 @@ impl Engine for Embedded {
     fn read_back(&self, table: usize, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
         let source = self.store.open(table)?;
         let shape = self.shapes.get(table).cloned().unwrap_or_default();
-        let persons = self.persons.get(table).and_then(Option::as_ref).map(PrivateStream::read).transpose()?;
+        let persons =
+            self.persons.get(table).and_then(Option::as_ref).map(PrivateStream::read).transpose()?;
         let mut read = source.read_shaped_of(columns, &shape, persons.as_deref(), progress)?;
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
@@ -273,7 +276,7 @@ mod tests {
     use super::*;
     use crate::Order;
     use incrowd_core::model::Promise;
-    use incrowd_core::{Code, ColumnSpec, Partition, RowId, Span, Value};
+    use incrowd_core::{Code, ColumnSpec, Dataset, Partition, RowId, Span, Value};
 
     /// Two groups: two records of a and one of b, two of c and one of a. `swap` exchanges an entry of the private stream in the
     /// first with one in the second, each given by how many records the person has.

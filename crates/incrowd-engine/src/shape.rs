@@ -92,7 +92,9 @@ impl Shape {
                     (code != MISSING && !text.is_empty()).then_some(text)
                 };
                 codes.push(
-                    own(at).map(|(row, low)| texts.code(label(cell((row, low)), cell((row, low + 1)), *strict))).collect(),
+                    own(at)
+                        .map(|(row, low)| texts.code(label(cell((row, low)), cell((row, low + 1)), *strict)))
+                        .collect(),
                 );
                 columns.push(FoldedColumn { name: name.clone(), texts: texts.list });
                 at += 2;
@@ -107,7 +109,8 @@ impl Shape {
             let lost = if self.lists.contains(name) { "*" } else { self.missing.as_str() };
             let mut label_of = |code: u32| {
                 let text = column.texts[code as usize].as_str();
-                let shown = code != MISSING && self.shown.as_deref() == Some(text) && !self.lists.contains(name);
+                let shown =
+                    code != MISSING && self.shown.as_deref() == Some(text) && !self.lists.contains(name);
                 match code == MISSING && is_quasi || shown {
                     true => texts.code(lost.to_owned()),
                     false => code,
@@ -150,7 +153,12 @@ impl Labels {
 
 impl Source {
     /// Reads a whole published table and makes labels of what it shows.
-    pub fn read_shaped(&self, columns: &[String], shape: &Shape, progress: &dyn Progress) -> Result<ReadBack> {
+    pub fn read_shaped(
+        &self,
+        columns: &[String],
+        shape: &Shape,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
         self.read_shaped_of(columns, shape, None, progress)
     }
 

@@ -120,8 +120,10 @@ fn survey(
         }
         table.records = codes.len();
         let mut texts = dictionary.into_inner().expect("no worker is left").into_texts();
-        if source.decimal().is_some_and(|mark| texts.iter().any(|(_, text)| numerals::is_marked(text, mark))) {
-            let mut all: Vec<String> = (0..texts.codes() as u32).map(|code| texts.get(code).to_owned()).collect();
+        if source.decimal().is_some_and(|mark| texts.iter().any(|(_, text)| numerals::is_marked(text, mark)))
+        {
+            let mut all: Vec<String> =
+                (0..texts.codes() as u32).map(|code| texts.get(code).to_owned()).collect();
             source.spell_numbers(&mut all);
             texts = PackedTexts::new();
             all.iter().skip(1).for_each(|text| {

@@ -382,7 +382,17 @@ impl CheckedJob {
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
         let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
-        Ok((tables, Places { tables: paths, manifest, keys, private, csv_safe: output.csv_safe, dialect: Dialect::default() }))
+        Ok((
+            tables,
+            Places {
+                tables: paths,
+                manifest,
+                keys,
+                private,
+                csv_safe: output.csv_safe,
+                dialect: Dialect::default(),
+            },
+        ))
     }
 }
 

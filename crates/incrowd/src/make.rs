@@ -10,8 +10,8 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::number::parse_number;
 use incrowd_core::plan::mean_text;
 use incrowd_core::{
-    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, Partition, Plan,
-    Progress, Result, Schema,
+    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, Partition,
+    Plan, Progress, Result, Schema,
 };
 use incrowd_engine::{Content, Engine, Output, Receipt, Shape};
 use incrowd_recode::ungrouped::finish_suppression;
@@ -233,7 +233,8 @@ impl Made {
             for column in people.columns.iter_mut().filter(|column| column.name == *name) {
                 for text in &mut column.texts {
                     let plain = parse_number(text).map(|n| mean_text(n.as_f64()));
-                    *text = plain.and_then(|text| labels.get(&text).cloned()).unwrap_or_else(|| "*".to_owned());
+                    *text =
+                        plain.and_then(|text| labels.get(&text).cloned()).unwrap_or_else(|| "*".to_owned());
                 }
             }
         }

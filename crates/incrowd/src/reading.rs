@@ -8,10 +8,12 @@ use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
     Result, Role, Schema, SensitiveSpec, spelling,
 };
-use incrowd_engine::{Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
+use incrowd_engine::{
+    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside,
+};
 
-use crate::manifest::Manifest;
 use crate::job::{ColumnJob, Input, OnMissing, Output, RoleName, Roles, Table};
+use crate::manifest::Manifest;
 
 /// What a reader of a table is told instead of finding it out.
 pub(crate) fn options(table: &Table) -> Result<Options> {
@@ -23,7 +25,7 @@ pub(crate) fn options(table: &Table) -> Result<Options> {
     };
     let format = table.format.as_deref().map(named).transpose()?;
     let (delimiter, encoding, decimal) = (table.delimiter, table.encoding, table.decimal);
-    Ok(Options { format, delimiter, encoding, decimal, digest: false })
+    Ok(Options { format, delimiter, encoding, decimal, sheet: table.sheet.clone(), digest: false })
 }
 
 /// Opens a table.
@@ -75,7 +77,10 @@ pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
         own != by_name && !otherwise
     });
     Dialect {
-        delimiter: output.delimiter.filter(|own| *own != by_name).or(kept.filter(|_| output.delimiter.is_none())),
+        delimiter: output
+            .delimiter
+            .filter(|own| *own != by_name)
+            .or(kept.filter(|_| output.delimiter.is_none())),
         decimal: output.decimal.or(source.decimal()).unwrap_or_default(),
     }
 }

@@ -21,7 +21,8 @@ impl Report {
 
     /// What came of it in one line.
     pub fn verdict(&self) -> String {
-        let kept: Vec<&str> = self.verification.judgements.iter().map(|judgement| judgement.title.as_str()).collect();
+        let kept: Vec<&str> =
+            self.verification.judgements.iter().map(|judgement| judgement.title.as_str()).collect();
         let ncp = self.manifest.metrics.get("ncp").unwrap_or(0.0);
         let (records, kept) = (thousands(self.records.published), kept.join(", "));
         format!("verified: {records} records published, {kept} kept, NCP {ncp:.4}")

@@ -60,7 +60,8 @@ fn dry_run(file: &JobFile, mode: OutputMode) -> Result<ExitCode, Failure> {
     let output = job.output.get_or_insert_with(Default::default);
     (output.report, output.owner_report, output.sign) = (None, None, None);
     let started = std::time::Instant::now();
-    let released = incrowd::anonymize_in_memory(&job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let released =
+        incrowd::anonymize_in_memory(&job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     let report = released.report;
     report.warnings.iter().for_each(|warning| mode.note(warning));
     if mode.json {

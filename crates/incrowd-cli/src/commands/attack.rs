@@ -132,13 +132,18 @@ fn verdict(report: &AttackReport) -> String {
         1 => "1 attack ran".to_owned(),
         n => format!("{n} attacks ran"),
     };
-    let exceeded = report.attacked.iter().flat_map(|attacked| &attacked.limits).filter(|limit| !limit.holds).count();
+    let exceeded =
+        report.attacked.iter().flat_map(|attacked| &attacked.limits).filter(|limit| !limit.holds).count();
     let limits = match exceeded {
         0 => String::new(),
         1 => "1 limit is exceeded; ".to_owned(),
         n => format!("{n} limits are exceeded; "),
     };
-    let worst = report.attacked.iter().map(|attacked| &attacked.finding).max_by(|a, b| a.share().total_cmp(&b.share()));
+    let worst = report
+        .attacked
+        .iter()
+        .map(|attacked| &attacked.finding)
+        .max_by(|a, b| a.share().total_cmp(&b.share()));
     match worst.filter(|finding| finding.at_risk > 0) {
         None => format!("{limits}{ran}, and nobody is at risk by any of them"),
         Some(finding) => format!(

@@ -17,7 +17,7 @@ const SHOWN: usize = 5;
 /// So many columns are listed all the same.
 const FEW: usize = 12;
 /// The keys that say how the table is read.
-const READING: [&str; 5] = ["missing", "delimiter", "format", "encoding", "decimal"];
+const READING: [&str; 6] = ["missing", "delimiter", "format", "encoding", "decimal", "sheet"];
 
 pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {
@@ -162,7 +162,11 @@ fn verdict(profile: &Profile) -> String {
         1 => "1 quasi-identifier".to_owned(),
         n => format!("{n} quasi-identifiers"),
     };
-    let with = uniqueness.columns.iter().zip(&uniqueness.without).min_by_key(|(column, unique)| (**unique, **column));
+    let with = uniqueness
+        .columns
+        .iter()
+        .zip(&uniqueness.without)
+        .min_by_key(|(column, unique)| (**unique, **column));
     let most = with.filter(|_| uniqueness.columns.len() > 1 && share > 0.0).map(|(column, unique)| {
         let left = percent(profile.share_of(*unique));
         format!("; `{}` does most of it, without it {left} would be", profile.columns[*column].name)
@@ -202,7 +206,9 @@ fn roles(profile: &Profile, all: bool) {
     }
     // Of many columns those that somebody should look at.
     let mut told = 0;
-    for column in profile.columns.iter().filter(|column| all || !column.proposal.sure || !column.markers.is_empty()) {
+    for column in
+        profile.columns.iter().filter(|column| all || !column.proposal.sure || !column.markers.is_empty())
+    {
         told += 1;
         if !all && told > 2 * SHOWN {
             continue;

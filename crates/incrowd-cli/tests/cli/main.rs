@@ -42,7 +42,7 @@ mod interrupted;
 mod killed;
 #[cfg(unix)]
 mod places;
+mod standard_streams;
 #[cfg(unix)]
 mod streams;
-mod standard_streams;
 mod together;

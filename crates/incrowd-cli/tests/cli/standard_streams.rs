@@ -16,7 +16,12 @@ const ASK: [&str; 8] = ["anonymize", "-", "--quasi", "age", "--sensitive", "dise
 #[test]
 fn a_table_comes_in_and_a_release_goes_out() {
     let dir = tempfile::tempdir().unwrap();
-    let run = incrowd().current_dir(&dir).args(ASK).args(["-o", "-", "--manifest", "m.json"]).write_stdin(people()).assert();
+    let run = incrowd()
+        .current_dir(&dir)
+        .args(ASK)
+        .args(["-o", "-", "--manifest", "m.json"])
+        .write_stdin(people())
+        .assert();
     let out = run.success().get_output().clone();
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(text.starts_with("age,disease\n") && text.lines().count() == 41, "{text}");
@@ -35,7 +40,12 @@ fn a_table_comes_in_and_a_release_goes_out() {
 fn a_typed_release_goes_out_and_a_typed_table_comes_in() {
     let dir = tempfile::tempdir().unwrap();
     let ask = |input: &[u8], format: &str| {
-        let run = incrowd().current_dir(&dir).args(ASK).args(["-o", "-", "--output-format", format]).write_stdin(input).assert();
+        let run = incrowd()
+            .current_dir(&dir)
+            .args(ASK)
+            .args(["-o", "-", "--output-format", format])
+            .write_stdin(input)
+            .assert();
         run.success().get_output().stdout.clone()
     };
     let parquet = ask(people().as_bytes(), "parquet");
@@ -67,7 +77,8 @@ fn a_job_file_may_name_the_streams() {
     let job = "[input]\npath = \"-\"\n[output]\npath = \"-\"\n[columns]\nage = \"quasi\"\ndisease = \"sensitive\"\n\
                [[models]]\nname = \"k-anonymity\"\nk = 4\n";
     std::fs::write(dir.path().join("job.toml"), job).unwrap();
-    let run = incrowd().current_dir(&dir).args(["anonymize", "job.toml"]).write_stdin(people()).assert().success();
+    let run =
+        incrowd().current_dir(&dir).args(["anonymize", "job.toml"]).write_stdin(people()).assert().success();
     assert_eq!(run.get_output().stdout.iter().filter(|byte| **byte == b'\n').count(), 41);
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
 }
@@ -76,7 +87,19 @@ fn a_job_file_may_name_the_streams() {
 fn a_dry_run_tells_the_cost_and_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("t.csv"), people()).unwrap();
-    let ask = ["anonymize", "t.csv", "--quasi", "age", "--sensitive", "disease", "-k", "4", "-o", "o.csv", "--dry-run"];
+    let ask = [
+        "anonymize",
+        "t.csv",
+        "--quasi",
+        "age",
+        "--sensitive",
+        "disease",
+        "-k",
+        "4",
+        "-o",
+        "o.csv",
+        "--dry-run",
+    ];
     let run = incrowd().current_dir(&dir).args(ask).assert().success();
     let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
     assert!(text.contains("cost     NCP") && text.contains("nothing was written"), "{text}");

@@ -5,6 +5,7 @@ mod batches;
 mod chunks;
 mod directory;
 mod encoding;
+mod foreign;
 mod scan;
 mod sniff;
 mod work;
@@ -133,6 +134,8 @@ pub struct Options {
     pub encoding: Option<Encoding>,
     /// What stands before the fractions of its numbers.
     pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
     /// Whether a digest of the files' bytes is computed while reading.
     pub digest: bool,
 }
@@ -356,6 +359,16 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         (Some(stated), _) => stated,
     };
     let bytes = metadata.len();
+    let foreign = match (options.format, format) {
+        (None, Format::Csv(Compression::Plain)) => foreign::sniff(path)?,
+        _ => None,
+    };
+    if let Some(foreign) = foreign {
+        let batches = foreign::read(path, foreign, options.sheet.as_deref())?;
+        let source = Source::of_batches(&batches)?;
+        let part = source.parts.into_iter().next().ok_or_else(|| Error::bug("a table without a part"))?;
+        return Ok((Part { path: path.to_owned(), bytes, ..part }, source.columns));
+    }
     let mut part = Part {
         path: path.to_owned(),
         format,

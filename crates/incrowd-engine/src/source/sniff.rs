@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::number::{parse_date, parse_number};
+use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
 
 use super::{Compression, Encoding, Format, FormatCard, Part, chunks, unreadable};
@@ -106,7 +106,8 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
         names.push(if name.is_empty() { format!("column {}", i + 1) } else { name.to_owned() });
     }
     let mut sample: Vec<csv::ByteRecord> = records.take(1000).collect();
-    let cells = |column: usize| sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect();
+    let cells =
+        |column: usize| sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect();
     let decimal = numerals::sniff((0..names.len()).map(cells), delimiter);
     sample.truncate(50);
     let sure = (0..names.len()).any(|column| names_numbers(&names[column], &sample, column));

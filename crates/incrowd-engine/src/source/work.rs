@@ -286,7 +286,12 @@ impl Source {
 }
 
 /// Lets a worker visit records, with the columns that the names of directories tell.
-fn visit<W: Worker, R: Records>(worker: &mut W, at: Place, records: &R, slots: &[Slot<'_>]) -> Result<(), Stop> {
+fn visit<W: Worker, R: Records>(
+    worker: &mut W,
+    at: Place,
+    records: &R,
+    slots: &[Slot<'_>],
+) -> Result<(), Stop> {
     let visited = match slots {
         [] => worker.visit(at, records),
         slots => worker.visit(at, &Partitioned { records, slots }),

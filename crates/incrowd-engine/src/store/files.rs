@@ -78,6 +78,7 @@ impl Store for FileStore {
             format,
             delimiter: Some(self.dialect.delimiter.unwrap_or_else(|| delimiter_of(pending.target()))),
             decimal: Some(self.dialect.decimal),
+            sheet: None,
             digest: true,
             encoding: Some(Encoding::Utf8),
         };

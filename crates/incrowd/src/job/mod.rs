@@ -28,9 +28,9 @@ pub use whole::beside;
 
 use std::path::PathBuf;
 
+pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
-pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
@@ -181,6 +181,8 @@ pub struct Table {
     pub encoding: Option<Encoding>,
     /// What stands before the fractions of its numbers, if that is not to be told from its cells.
     pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
 }
 
 impl Table {
@@ -244,6 +246,8 @@ pub struct Input {
     pub encoding: Option<Encoding>,
     /// What stands before the fractions of its numbers, if that is not to be told from its cells.
     pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
     /// The column that says whose record it is. Then every promise counts persons.
     pub person: Option<String>,
 }
@@ -258,6 +262,7 @@ impl Input {
             format: self.format.clone(),
             encoding: self.encoding,
             decimal: self.decimal,
+            sheet: self.sheet.clone(),
         }
     }
 
@@ -280,6 +285,7 @@ impl Default for Input {
             format: None,
             encoding: None,
             decimal: None,
+            sheet: None,
             person: None,
         }
     }

@@ -146,6 +146,7 @@ fn every_other_key_means_what_it_says() {
             format: Some("csv".into()),
             encoding: None,
             decimal: None,
+            sheet: None,
             person: None,
         }
     );
@@ -314,6 +315,7 @@ const SAME: &[Same] = &[
     ("[input] delimiter", "input.delimiter = \"\\t\"", &[("delimiter", "tab")]),
     ("[input] delimiter", "input.delimiter = '\\t'", &[("delimiter", "\t")]),
     ("[input] format", "input.format = \"arrow\"", &[("format", "arrow")]),
+    ("[input] sheet", "input.sheet = \"people\"", &[("sheet", "people")]),
     ("[input] decimal", "input.decimal = \",\"", &[("decimal", ",")]),
     ("[output] format", "output.format = \"parquet\"", &[("output-format", "parquet")]),
     ("[output] delimiter", "output.delimiter = \";\"", &[("output-delimiter", ";")]),

@@ -2,9 +2,9 @@
 
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::limits::Limits;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::schema::{Kind, Labels};
 use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
-use incrowd_core::numerals::DecimalMark;
 use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -64,9 +64,11 @@ impl WrittenEntry {
         let entry = WrittenEntry {
             delimiter: dialect.delimiter.map(|byte| char::from(byte).to_string()),
             decimal: (dialect.decimal == DecimalMark::Comma).then(|| ",".to_owned()),
-            missing: shape.shown.clone().or(Some(shape.missing.clone())).filter(|shown| {
-                !shape.quasi.is_empty() && shown != USUAL_LABEL
-            }),
+            missing: shape
+                .shown
+                .clone()
+                .or(Some(shape.missing.clone()))
+                .filter(|shown| !shape.quasi.is_empty() && shown != USUAL_LABEL),
             low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
             lists: shape.lists.clone(),
             means: shape.means.clone(),

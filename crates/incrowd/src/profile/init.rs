@@ -251,7 +251,9 @@ fn best_suited(profile: &Profile) -> Option<(&ColumnProfile, String)> {
     let present = |column: &ColumnProfile| profile.records.saturating_sub(column.counts.missing).max(1);
     let suits = |column: &&ColumnProfile| {
         let counts = &column.counts;
-        counts.distinct >= 2 && 10 * counts.largest <= 9 * present(column) && 10 * counts.unique <= present(column)
+        counts.distinct >= 2
+            && 10 * counts.largest <= 9 * present(column)
+            && 10 * counts.unique <= present(column)
     };
     let share = |column: &ColumnProfile| column.counts.largest as f64 / present(column) as f64;
     let best = sensitive().filter(suits).min_by(|a, b| share(a).total_cmp(&share(b)))?;
@@ -301,6 +303,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     }
     if let Some(format) = &options.input.format {
         let _ = writeln!(out, "format = {}", quoted(format));
+    }
+    if let Some(sheet) = &options.input.sheet {
+        let _ = writeln!(out, "sheet = {}", quoted(sheet));
     }
     if let Some(decimal) = options.input.decimal {
         let _ = writeln!(out, "decimal = {}", quoted(job::word(&job::DecimalMark::ALL, decimal)));

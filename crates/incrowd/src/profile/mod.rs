@@ -11,7 +11,7 @@ mod levels;
 mod markers;
 mod seen;
 
-pub use init::{MANY, Draft, InitOptions, Preset, init};
+pub use init::{Draft, InitOptions, MANY, Preset, init};
 pub use markers::Marker;
 pub use seen::ValueKind;
 

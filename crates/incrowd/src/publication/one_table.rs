@@ -6,9 +6,7 @@ use incrowd_audit::utility::{self, Comparison, marginals};
 use incrowd_audit::{Original, People, verify_beside};
 use incrowd_core::domain::Numbers as NumbersOf;
 use incrowd_core::hierarchy::mdr::Unit;
-use incrowd_core::{
-    Dataset, Domain, Error, Folded, HierarchySpec, MISSING, Progress, Result, SensitiveSpec,
-};
+use incrowd_core::{Dataset, Domain, Error, Folded, HierarchySpec, MISSING, Progress, Result, SensitiveSpec};
 use incrowd_engine::{Content, Engine, Output, Shape, high_column, low_column};
 use incrowd_recode::Recoding;
 
@@ -235,7 +233,8 @@ fn shaped(
         };
         if output.numbers == Numbers::LowHigh && is_numeric {
             let own = [low_column(&name), high_column(&name)];
-            if let Some(taken) = own.iter().find(|own| job.schema.published().any(|(other, _)| other == *own)) {
+            if let Some(taken) = own.iter().find(|own| job.schema.published().any(|(other, _)| other == *own))
+            {
                 return Err(Error::job(format!(
                     "the ends of the ranges of `{name}` need a column `{taken}`, and there is one"
                 ))
@@ -249,9 +248,11 @@ fn shaped(
             let bounded = [("top", spec.limits.top.is_some()), ("bottom", spec.limits.bottom.is_some())];
             let level = ("min_level", spec.min_level.is_some());
             if let Some((key, _)) = bounded.into_iter().chain([level]).find(|(_, stated)| *stated) {
-                return Err(Error::job(format!("a group's mean of `{name}` may say more than `{key}` allows"))
-                    .help("publish ranges or their ends, or leave the guarantee out")
-                    .at("output.numbers"));
+                return Err(Error::job(format!(
+                    "a group's mean of `{name}` may say more than `{key}` allows"
+                ))
+                .help("publish ranges or their ends, or leave the guarantee out")
+                .at("output.numbers"));
             }
             columns.push((name.clone(), Content::Mean(q)));
             shape.means.push(name);

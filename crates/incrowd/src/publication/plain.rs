@@ -17,7 +17,8 @@ pub(super) fn plain_table(
 ) -> Result<MadeTable> {
     let names: Vec<String> = folded.columns.iter().map(|column| column.name.clone()).collect();
     let columns = names.iter().cloned().enumerate().map(|(i, name)| (name, Content::Sensitive(i)));
-    let output = Output { columns: columns.collect(), order, missing: missing.to_owned(), ..Output::default() };
+    let output =
+        Output { columns: columns.collect(), order, missing: missing.to_owned(), ..Output::default() };
     // A quasi-identifier that is alike for all, because a plan has at least one; it is not published.
     let alike = FoldedColumn { name: String::new(), texts: vec![String::new(), "all".to_owned()] };
     let mut whole = Folded { missing: vec![0; names.len() + 1], read: folded.read, ..Folded::default() };

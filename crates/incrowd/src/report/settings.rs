@@ -64,8 +64,16 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
     // All fields by name, so that whoever adds one decides whether the page shows it.
-    let JobEntry { columns, on_missing, suppression_limit, suppressed, order, csv_safe, written, external: _ } =
-        &manifest.job;
+    let JobEntry {
+        columns,
+        on_missing,
+        suppression_limit,
+        suppressed,
+        order,
+        csv_safe,
+        written,
+        external: _,
+    } = &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));

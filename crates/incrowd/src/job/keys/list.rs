@@ -8,7 +8,8 @@ use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, Encoding, Numbers, Sets, JoinMethod, OnConflict, OnMissing, Order, RoleName, Suppressed, Trim, hierarchy,
+    DefaultRole, Encoding, JoinMethod, Numbers, OnConflict, OnMissing, Order, RoleName, Sets, Suppressed,
+    Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -136,6 +137,12 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("decimal", "MARK", LOOKING)],
         set: Set::Job(|b, e| e.choice(&DecimalMark::ALL).map(|mark| b.job.input.decimal = Some(mark))),
         ..key(Section::Input, "decimal", Kind::Choice(&words(&DecimalMark::ALL)))
+    },
+    Key {
+        about: "The sheet of an Excel file, if it has several",
+        flags: &[flag("sheet", "NAME", LOOKING)],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.sheet = Some(name.to_owned()))),
+        ..key(Section::Input, "sheet", Kind::Text)
     },
     Key {
         about: "The column that says whose record it is: then every promise counts persons, not records",

@@ -11,7 +11,10 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     }
     let surely =
         column.name_has(&["wgt", "sampweight", "samplingweight", "surveyweight", "finalweight", "repwt"])
-            || column.named(&["wt", "wts", "perwt", "hhwt", "wtss", "wtssall", "wtssnr", "wtssps", "asecwt", "wtint2yr", "wtmec2yr"]);
+            || column.named(&[
+                "wt", "wts", "perwt", "hhwt", "wtss", "wtssall", "wtssnr", "wtssps", "asecwt", "wtint2yr",
+                "wtmec2yr",
+            ]);
     // Between 1 and 400 a weight may well be a body's.
     let perhaps = column.named(&["weight", "weights", "gewicht", "poids"]) && (low <= 0.5 || high > 400.0);
     (surely || perhaps).then(|| {

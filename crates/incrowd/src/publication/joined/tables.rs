@@ -154,6 +154,11 @@ pub(crate) fn values(
     }
     let mut columns = vec![(SENSITIVE_GROUP.to_owned(), Content::Quasi(0))];
     columns.extend(job.sensitive_columns());
-    let output = Output { columns, order: Order::Sorted, missing: job.missing_label().to_owned(), ..Output::default() };
+    let output = Output {
+        columns,
+        order: Order::Sorted,
+        missing: job.missing_label().to_owned(),
+        ..Output::default()
+    };
     Ok(MadeTable { content: SI, data, partition: groups, output })
 }
