@@ -43,7 +43,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report, &args.release.display().to_string());
+        print(&report, &args.release.display().to_string(), args.all);
         if let Some(path) = &args.details {
             print_private(&report, &path.display().to_string());
         }
@@ -95,15 +95,19 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
     })
 }
 
-fn print(report: &AttackReport, path: &str) {
+/// So many attacks are told of a section, unless all are asked for.
+const SHOWN: usize = 5;
+
+fn print(report: &AttackReport, path: &str, all: bool) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
     let public: Vec<&Attacked> = report.of(false).collect();
     if public.is_empty() && !report.attacked.is_empty() {
         say!(" nothing: what these attacks found follows from what is not published");
     }
-    section(&public);
-    for skipped in &report.skipped {
+    section(&public, all);
+    let shown = if all { report.skipped.len() } else { SHOWN };
+    for skipped in report.skipped.iter().take(shown) {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
         say!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
     }
@@ -111,8 +115,45 @@ fn print(report: &AttackReport, path: &str) {
     let private: Vec<&Attacked> = report.of(true).collect();
     if !private.is_empty() {
         say!("\nfor the data owner only: this follows from what is not published\n");
-        section(&private);
+        section(&private, all);
         print_limits(private.into_iter());
+    }
+    say!("\nverdict  {}", verdict(report));
+    let hidden = |private| report.of(private).count() > SHOWN;
+    if !all && (hidden(true) || hidden(false) || report.skipped.len() > SHOWN) {
+        say!("         --all shows every attack and everything it found");
+    }
+}
+
+/// What the attacks come to, in one line.
+fn verdict(report: &AttackReport) -> String {
+    let ran = match report.attacked.len() {
+        0 => return "no attack ran".to_owned(),
+        1 => "1 attack ran".to_owned(),
+        n => format!("{n} attacks ran"),
+    };
+    let exceeded =
+        report.attacked.iter().flat_map(|attacked| &attacked.limits).filter(|limit| !limit.holds).count();
+    let limits = match exceeded {
+        0 => String::new(),
+        1 => "1 limit is exceeded; ".to_owned(),
+        n => format!("{n} limits are exceeded; "),
+    };
+    let worst = report
+        .attacked
+        .iter()
+        .map(|attacked| &attacked.finding)
+        .max_by(|a, b| a.share().total_cmp(&b.share()));
+    match worst.filter(|finding| finding.at_risk > 0) {
+        None => format!("{limits}{ran}, and nobody is at risk by any of them"),
+        Some(finding) => format!(
+            "{limits}{ran}; most are at risk by {}: {} of {} {} ({:.1} %)",
+            title(finding),
+            thousands(finding.at_risk),
+            thousands(finding.of),
+            finding.people,
+            100.0 * finding.share()
+        ),
     }
 }
 
@@ -126,14 +167,26 @@ fn print_limits<'a>(attacked: impl Iterator<Item = &'a Attacked>) {
     }
 }
 
-/// The findings of one section.
-fn section(attacked: &[&Attacked]) {
+/// The findings of one section. Of many attacks those that put most people at risk, in the order in which they ran.
+fn section(attacked: &[&Attacked], all: bool) {
     if attacked.is_empty() {
         return;
     }
+    let mut places: Vec<usize> = (0..attacked.len()).collect();
+    places.sort_by(|&a, &b| {
+        let share = |at: usize| attacked[at].finding.share();
+        share(b).total_cmp(&share(a)).then(a.cmp(&b))
+    });
+    places.truncate(if all { attacked.len() } else { SHOWN });
+    places.sort_unstable();
+    let few = attacked.len() <= SHOWN;
+    let attacked: &[&Attacked] = &places.into_iter().map(|at| attacked[at]).collect::<Vec<_>>();
     say!("{}\n", findings(attacked));
     for line in legend(attacked) {
         say!("{line}");
+    }
+    if !all && !few {
+        return;
     }
     say!("\npeople by risk\n");
     bands(attacked).into_iter().for_each(|text| say!("{text}\n"));

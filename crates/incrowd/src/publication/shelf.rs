@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Beside, Engine, Format, ReadBack, Source, read_formulas};
+use incrowd_engine::{Beside, Engine, Format, ReadBack, Shape, Source, read_formulas};
 
 use crate::job::Table;
 use crate::manifest::{FileEntry, Manifest};
@@ -75,6 +75,8 @@ pub(crate) struct PublishedShelf<'a> {
     pub(crate) manifest: Option<&'a Manifest>,
     /// The table of sensitive values, if somebody says where it is.
     pub(crate) values: Option<&'a PathBuf>,
+    /// The label of a missing value.
+    pub(crate) missing: &'a str,
 }
 
 impl PublishedShelf<'_> {
@@ -100,15 +102,15 @@ impl PublishedShelf<'_> {
 
     fn open(&self, content: &str) -> Result<Source> {
         if self.is_first(content) {
-            return open_release(self.release, self.manifest.is_some());
+            return open_release(self.release, self.manifest);
         }
         if let Some(path) = self.values {
-            return open_beside(path);
+            return open_beside(path, self.manifest);
         }
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        open_beside(&path.with_file_name(&entry.name))
+        open_beside(&path.with_file_name(&entry.name), self.manifest)
     }
 }
 
@@ -124,7 +126,9 @@ impl Shelf for PublishedShelf<'_> {
         beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        let mut read = self.open(content)?.read_release(columns, beside, progress)?;
+        let shape = self.manifest.map(|manifest| manifest.job.shape(self.missing)).unwrap_or_default();
+        let shape = if self.is_first(content) { shape } else { Shape::default() };
+        let mut read = self.open(content)?.read_shaped(columns, &shape, beside, progress)?;
         if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
             read_formulas(&mut read.folded);
         }

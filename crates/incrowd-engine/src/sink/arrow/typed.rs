@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{
@@ -16,6 +17,7 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use hashbrown::HashMap;
+use incrowd_core::cell::parse_set;
 
 /// The type in which a column of this type is published. A type that cannot be made of text becomes text.
 pub(super) fn published(own: &DataType) -> DataType {
@@ -35,6 +37,7 @@ pub(super) fn published(own: &DataType) -> DataType {
         | Time32(_)
         | Time64(_)
         | Timestamp(_, _) => own.clone(),
+        List(items) if *items.data_type() == Utf8 => own.clone(),
         number if number.is_numeric() => own.clone(),
         _ => Utf8,
     }
@@ -95,6 +98,16 @@ pub(super) fn typed(texts: &StringArray, to: &DataType) -> Option<ArrayRef> {
                 TimeUnit::Nanosecond => moment.timestamp_nanos_opt(),
             }
         })?,
+        List(_) => {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            for text in texts {
+                match text.map(|text| parse_set(text).unwrap_or_else(|| vec![text.to_owned()])) {
+                    Some(values) => lists.append_value(values.into_iter().map(Some)),
+                    None => lists.append_null(),
+                }
+            }
+            lists.finish().into_data()
+        }
         Dictionary(key, values) => match **key {
             Int8 => dictionary::<i8>(texts, to, values)?,
             Int16 => dictionary::<i16>(texts, to, values)?,
