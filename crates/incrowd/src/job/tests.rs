@@ -341,7 +341,7 @@ const SAME: &[Same] = &[
     ("[columns] role", "columns.name = \"identifier\"", &[("identifier", "name")]),
     ("[columns] role", "columns.age.role = \"passthrough\"", &[("passthrough", "age")]),
     ("[columns] role", "columns.age.role = \"drop\"", &[("drop", "age")]),
-    ("[columns] linkable", "columns.age = { role = \"passthrough\", linkable = false }", &[("passthrough", "age"), ("unlinkable", "age")]),
+    ("[columns] linkable", "columns.disease.linkable = false", &[("unlinkable", "disease")]),
     ("[columns] kind", "columns.age.kind = \"numeric\"", &[("kind", "age=numeric")]),
     ("[columns] hierarchy", "columns.age.hierarchy = { mask = {} }", &[("hierarchy", "age=mask")]),
     ("[columns] hierarchy", "columns.age.hierarchy = { mask = { from = \"left\" } }", &[("hierarchy", "age=mask:left")]),
