@@ -72,7 +72,10 @@ impl Embedded {
         let own = || -> Result<Option<DataType>> {
             // A column that the table does not have was made for the release.
             let position = self.source.columns().iter().position(|own| own == name);
-            Ok(position.and_then(|at| self.source.column(at).data_type.clone()))
+            let own = position.and_then(|at| self.source.column(at).data_type.clone());
+            // A list may lack elements, which its text does not tell.
+            let is_list = |own: &DataType| matches!(own, DataType::List(_) | DataType::LargeList(_));
+            Ok(own.map(|own| if is_list(&own) { DataType::Utf8 } else { own }))
         };
         match content {
             Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
@@ -87,11 +90,7 @@ impl Embedded {
             }
             Content::Mean(_) => Ok(DataType::Float64),
             Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
-            Content::Carried => {
-                // A list may lack elements, which its text does not tell.
-                let own = own()?.filter(|own| !matches!(own, DataType::List(_) | DataType::LargeList(_)));
-                Ok(own.unwrap_or(DataType::Utf8))
-            }
+            Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
             Content::Sensitive(s) => {
                 Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values)))
             }

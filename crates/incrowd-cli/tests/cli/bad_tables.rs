@@ -26,9 +26,9 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_directory_is_no_table() {
-    let room = room_with("parts/one.csv", "age,zip\n1,2\n");
-    let says = &["`parts` is a directory", "parts/*.csv"];
+fn a_directory_without_a_table_is_refused() {
+    let room = room_with("parts/notes.txt", "age,zip\n1,2\n");
+    let says = &["the directory `parts` holds no table", "incrowd reads"];
     room.refuses(&format!("anonymize parts {ASKED}")).exits(2).says(says);
 }
 

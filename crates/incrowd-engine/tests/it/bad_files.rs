@@ -131,7 +131,7 @@ fn text_of_another_encoding_is_read_and_what_is_no_text_refused() {
 #[test]
 fn directories_and_files_that_are_not_there_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
-    says(&refused(dir.path()), "is a directory");
+    says(&refused(dir.path()), "holds no table");
     says(&refused(dir.path().join("none.csv")), "there is no file");
     assert_eq!(fold(&[], &Options::default(), &spec(&["a"], &[], false)).unwrap_err().fault(), Fault::Job);
 }

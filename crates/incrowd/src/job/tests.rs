@@ -473,6 +473,8 @@ fn defaults_are_what_they_are_said_to_be() {
             "compare.dir" => assert_eq!(key.default, ["comparison"]),
             // A weight of 1 is not the same as none, but counts as much.
             "columns.weight" => assert_eq!(key.default, ["1"]),
+            // Only standard output has it; elsewhere the name of the file tells.
+            "output.format" => assert_eq!(key.default, ["csv"]),
             "output.publish_weight" => assert_eq!(key.default, ["no"]),
             "output.order" => assert_eq!(job("output.path = 'x'").output.unwrap().order, Order::Shuffled),
             _ => {

@@ -19,12 +19,21 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use hashbrown::HashMap;
 use incrowd_core::cell::parse_set;
 
-/// The type in which a column of this type is published. A type that cannot be made of text becomes text.
+/// The type in which a column of this type is published. A type that cannot be made of text becomes text. A list of texts is what
+/// a set is published as; a list that was read is asked for as text.
 pub(super) fn published(own: &DataType) -> DataType {
+    match own {
+        DataType::List(items) if *items.data_type() == DataType::Utf8 => own.clone(),
+        other => of_text(other),
+    }
+}
+
+/// The type that texts are turned back into.
+fn of_text(own: &DataType) -> DataType {
     use DataType::*;
     match own {
-        RunEndEncoded(_, values) => published(values.data_type()),
-        Dictionary(_, values) if published(values) == **values => own.clone(),
+        RunEndEncoded(_, values) => of_text(values.data_type()),
+        Dictionary(_, values) if of_text(values) == **values => own.clone(),
         Utf8
         | LargeUtf8
         | Utf8View
@@ -37,7 +46,6 @@ pub(super) fn published(own: &DataType) -> DataType {
         | Time32(_)
         | Time64(_)
         | Timestamp(_, _) => own.clone(),
-        List(items) if *items.data_type() == Utf8 => own.clone(),
         number if number.is_numeric() => own.clone(),
         _ => Utf8,
     }
@@ -361,13 +369,16 @@ mod tests {
     fn what_cannot_be_made_of_text_becomes_text() {
         use DataType::*;
         let list = List(std::sync::Arc::new(arrow_schema::Field::new("item", Utf8, true)));
-        assert_eq!(published(&list), Utf8);
+        assert_eq!(published(&list), list);
+        let numbers = List(std::sync::Arc::new(arrow_schema::Field::new("item", Int64, true)));
+        assert_eq!(published(&numbers), Utf8);
         assert_eq!(published(&Duration(TimeUnit::Second)), Utf8);
         let runs = |values| {
             let field = |name, of, null| std::sync::Arc::new(arrow_schema::Field::new(name, of, null));
             RunEndEncoded(field("run_ends", Int32, false), field("values", values, true))
         };
         assert_eq!(published(&runs(Int64)), Int64);
+        assert_eq!(published(&runs(list.clone())), Utf8);
         assert_eq!(published(&dictionary_of(Int8, list)), Utf8);
     }
 }

@@ -72,6 +72,7 @@ const WORDS: &[&str] = &[
     "amount",
     "div",
     "dividends",
+    "wage",
     "wages",
     "lohn",
     "sueldo",
