@@ -117,7 +117,9 @@ impl<'a> Cells<'a> {
                     });
                     Texts::new(values, shown, renderer)
                 }
-                Content::OfGroup => Texts::new(output.by_group.iter().map(|text| Some(text.as_str())), "", renderer),
+                Content::OfGroup => {
+                    Texts::new(output.by_group.iter().map(|text| Some(text.as_str())), "", renderer)
+                }
                 Content::Carried => Texts::default(),
             };
             (*content, Arc::new(texts))
