@@ -251,7 +251,7 @@ pub enum Sniffed {
 fn month_named(text: &str) -> Option<u8> {
     let text = text.trim_end_matches('.').to_lowercase();
     let named = |month: &&str| **month == text || (text.len() == 3 && month.starts_with(&text));
-    MONTHS.iter().position(|month| named(&month)).map(|at| at as u8 + 1)
+    MONTHS.iter().position(named).map(|at| at as u8 + 1)
 }
 
 /// Whether a text is nothing, or a time of day with or without a zone: `T10:00:00Z`, ` 23:18`, ` 9:05 PM`.

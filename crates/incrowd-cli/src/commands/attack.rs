@@ -105,24 +105,43 @@ fn print(report: &AttackReport, path: &str, all: bool) {
     if public.is_empty() && !report.attacked.is_empty() {
         say!(" nothing: what these attacks found follows from what is not published");
     }
-    section(&public, all);
-    let shown = if all { report.skipped.len() } else { SHOWN };
-    for skipped in report.skipped.iter().take(shown) {
-        let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
-        say!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
-    }
-    print_limits(report.of(false));
+    let mut lines = section(&public, all);
+    lines.extend(not_run(report, all));
+    lines.extend(limits(&public));
+    block(&lines);
     let private: Vec<&Attacked> = report.of(true).collect();
     if !private.is_empty() {
         say!("\nfor the data owner only: this follows from what is not published\n");
-        section(&private, all);
-        print_limits(private.into_iter());
+        let mut lines = section(&private, all);
+        lines.extend(limits(&private));
+        block(&lines);
     }
     say!("\nverdict  {}", verdict(report));
     let hidden = |private| report.of(private).count() > SHOWN;
     if !all && (hidden(true) || hidden(false) || report.skipped.len() > SHOWN) {
         say!("         --all shows every attack and everything it found");
     }
+}
+
+/// Lines below a blank one, if there are any.
+fn block(lines: &[String]) {
+    if !lines.is_empty() {
+        say!("\n{}", lines.join("\n"));
+    }
+}
+
+/// The attacks that did not run, and why; of many only how many they are.
+fn not_run(report: &AttackReport, all: bool) -> Vec<String> {
+    let skipped = &report.skipped;
+    if !all && skipped.len() > SHOWN {
+        return vec![format!("not run  {} attacks: --all says why", skipped.len())];
+    }
+    let mut lines = Vec::new();
+    for skipped in skipped {
+        let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
+        lines.push(format!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why)));
+    }
+    lines
 }
 
 /// What the attacks come to, in one line.
@@ -157,20 +176,24 @@ fn verdict(report: &AttackReport) -> String {
     }
 }
 
-fn print_limits<'a>(attacked: impl Iterator<Item = &'a Attacked>) {
+fn limits(attacked: &[&Attacked]) -> Vec<String> {
+    let mut lines = Vec::new();
     for attacked in attacked {
         for limit in &attacked.limits {
             let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
-            say!("limit    {}   {holds}   {what} is {have}, at most {most}", title(&attacked.finding));
+            let title = title(&attacked.finding);
+            lines.push(format!("limit    {title}   {holds}   {what} is {have}, at most {most}"));
         }
     }
+    lines
 }
 
-/// The findings of one section. Of many attacks those that put most people at risk, in the order in which they ran.
-fn section(attacked: &[&Attacked], all: bool) {
+/// The findings of one section. Of many attacks those that put most people at risk, in the order in which they ran. What remains
+/// to be noted is returned.
+fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
     if attacked.is_empty() {
-        return;
+        return Vec::new();
     }
     let mut places: Vec<usize> = (0..attacked.len()).collect();
     places.sort_by(|&a, &b| {
@@ -186,19 +209,21 @@ fn section(attacked: &[&Attacked], all: bool) {
         say!("{line}");
     }
     if !all && !few {
-        return;
+        return Vec::new();
     }
-    say!("\npeople by risk\n");
-    bands(attacked).into_iter().for_each(|text| say!("{text}\n"));
+    say!("\npeople by risk");
+    bands(attacked).into_iter().for_each(|text| say!("\n{text}"));
     let facts: Vec<Vec<String>> = attacked.iter().flat_map(|a| facts(&a.finding)).collect();
     if !facts.is_empty() {
-        say!("{}\n", table(facts));
+        say!("\n{}", table(facts));
     }
+    let mut notes = Vec::new();
     for attacked in attacked {
         for note in &attacked.finding.notes {
-            say!("note     {}: {}", title(&attacked.finding), with_flags(note));
+            notes.push(format!("note     {}: {}", title(&attacked.finding), with_flags(note)));
         }
     }
+    notes
 }
 
 fn title(finding: &Finding) -> String {

@@ -122,13 +122,22 @@ fn percent(share: f64) -> String {
 fn print(profile: &Profile, all: bool) {
     say!("may be published");
     say!("  {} records, {} columns\n", thousands(profile.records), profile.table_columns);
-    say!("for the data owner only: what follows describes people who are not protected yet\n");
-    let all = all || profile.columns.len() <= FEW;
+    say!("for the data owner only: what follows describes people who are not protected yet");
+    let (every, all) = (all, all || profile.columns.len() <= FEW);
     if all {
         columns(profile);
     }
     roles(profile, all);
-    sets(profile, all);
+    sets(
+        profile,
+        if every {
+            usize::MAX
+        } else if all {
+            4 * SHOWN
+        } else {
+            SHOWN
+        },
+    );
     match &profile.uniqueness {
         Some(uniqueness) => unique(profile, uniqueness, all),
         None => say!(
@@ -192,7 +201,7 @@ fn columns(profile: &Profile) {
             percent(profile.share_of(counts.largest)),
         ]);
     }
-    say!("columns (shares are of all records; unique: nobody else has the value)");
+    say!("\ncolumns (shares are of all records; unique: nobody else has the value)");
     say!("{}", table(rows));
 }
 
@@ -256,8 +265,7 @@ fn roles(profile: &Profile, all: bool) {
     }
 }
 
-fn sets(profile: &Profile, all: bool) {
-    let shown = if all { 4 * SHOWN } else { SHOWN };
+fn sets(profile: &Profile, shown: usize) {
     let found = &profile.found;
     let what = match found.needed {
         1 => "at least one record".to_owned(),
@@ -278,7 +286,7 @@ fn sets(profile: &Profile, all: bool) {
         say!("{}", table(rows));
     }
     if found.combinations.len() > shown {
-        say!(" and {} more sets (--json lists all)", thousands((found.combinations.len() - shown) as u64));
+        say!(" and {} more sets (--all lists them)", thousands((found.combinations.len() - shown) as u64));
     }
     if profile.cut_short {
         say!(" larger sets were not searched because the table is large; ask with --max-columns");

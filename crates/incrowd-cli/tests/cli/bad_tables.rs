@@ -27,7 +27,7 @@ fn a_file_that_is_not_there_is_named() {
 
 #[test]
 fn a_directory_without_a_table_is_refused() {
-    let room = room_with("parts/notes.txt", "age,zip\n1,2\n");
+    let room = room_with("parts/notes.md", "age,zip\n1,2\n");
     let says = &["the directory `parts` holds no table", "incrowd reads"];
     room.refuses(&format!("anonymize parts {ASKED}")).exits(2).says(says);
 }

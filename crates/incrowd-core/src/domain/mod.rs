@@ -100,7 +100,7 @@ impl Domain {
             }
             if let Some(level) = spec.min_level.filter(|&level| level > 0) {
                 taxonomy = taxonomy
-                    .from_level(level as usize, missing)
+                    .coarsened_to(level as usize, missing)
                     .map_err(|error| Misfit::from(error.at(format!("columns.{}.min_level", column.name))))?;
             }
             let mut codes = vec![taxonomy.code(label).unwrap_or(Code(0))];

@@ -179,7 +179,7 @@ impl Taxonomy {
 
     /// The same tree of which nothing is published that lies fewer than `level` steps above a value. A branch that has not so
     /// many steps is published as the root. The leaf `missing` stays what it is.
-    pub(crate) fn from_level(mut self, level: usize, missing: Option<&str>) -> Result<Taxonomy> {
+    pub(crate) fn coarsened_to(mut self, level: usize, missing: Option<&str>) -> Result<Taxonomy> {
         if level > self.height {
             return Err(Error::job(format!(
                 "`min_level` is {level}, but the hierarchy has {} levels above its values",

@@ -125,7 +125,7 @@ impl Renderer {
 
 /// An open file of some format.
 pub(crate) enum Sink {
-    Text(text::TextSink),
+    Text(Box<text::TextSink>),
     Arrow(Box<arrow::ArrowSink>),
     Parquet(Box<parquet::ParquetSink>),
 }
@@ -149,7 +149,8 @@ impl Sink {
                     renderer.spell(name.as_bytes(), &mut header);
                 }
                 header.push(b'\n');
-                text::TextSink::create(file, target, compression, &header).map(Sink::Text)
+                text::TextSink::create(file, target, compression, &header)
+                    .map(|sink| Sink::Text(Box::new(sink)))
             }
             (Renderer::Arrow(schema), _) => {
                 arrow::ArrowSink::create(file, target, schema).map(|sink| Sink::Arrow(Box::new(sink)))

@@ -400,8 +400,7 @@ pub(super) fn path(text: &str) -> Option<Vec<String>> {
         let letters = [words.next(), words.next()].contains(&Some(text));
         letters || words.any(|word| plain(word) == name)
     };
-    let (subregion, region, _) =
-        SUBREGIONS.iter().find(|(_, _, countries)| countries.iter().any(|c| is(&c)))?;
+    let (subregion, region, _) = SUBREGIONS.iter().find(|(_, _, countries)| countries.iter().any(&is))?;
     Some(vec![(*subregion).to_owned(), (*region).to_owned()])
 }
 
