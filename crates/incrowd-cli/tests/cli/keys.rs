@@ -115,7 +115,10 @@ fn how_the_original_is_read_says_nothing_about_the_release() {
     // A blank is no delimiter that would be sniffed.
     room.write("people.csv", crate::room::PEOPLE.replace(',', " "));
     let job = JOB.replace("\"people.csv\"", "\"people.csv\"\ndelimiter = \" \"").replace("report = ", "# ");
-    room.write("job.toml", job.replace("owner_# \"owner.html\"", "manifest = \"of-r.json\""));
+    room.write(
+        "job.toml",
+        job.replace("owner_# \"owner.html\"", "manifest = \"of-r.json\"\ndelimiter = \",\""),
+    );
     room.does("anonymize job.toml -q");
     room.does("verify people.release.csv --job job.toml").prints(&["digest   matches the manifest"]);
     room.does("measure people.csv people.release.csv --job job.toml").prints(&["ncp"]);

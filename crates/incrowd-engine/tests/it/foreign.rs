@@ -86,10 +86,10 @@ fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
             let mut damaged = sound.clone();
             damaged[at] ^= 1 << (at % 8);
             std::fs::write(&path, &damaged).unwrap();
-            errors += usize::from(Source::open(&[path.clone()], &Options::default()).is_err());
+            errors += usize::from(Source::open(std::slice::from_ref(&path), &Options::default()).is_err());
             if at % 7 == 0 {
                 std::fs::write(&path, &sound[..at]).unwrap();
-                let cut = Source::open(&[path.clone()], &Options::default());
+                let cut = Source::open(std::slice::from_ref(&path), &Options::default());
                 errors += usize::from(cut.is_err());
             }
         }

@@ -457,7 +457,8 @@ fn ranges_are_two_columns_of_numbers() {
     let as_ends = |line: &str| line.replacen("\"[", "", 1).replacen(", ", ",", 1).replacen("]\"", "", 1);
     let mut expected: Vec<String> = range.lines().skip(1).map(as_ends).collect();
     let mut found: Vec<String> = ends.lines().skip(1).map(str::to_owned).collect();
-    (expected.sort(), found.sort());
+    expected.sort();
+    found.sort();
     assert_eq!(found, expected);
     let ask = asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\nnumbers = \"low-high\"\n", columns);
     let (types, batches) = typed(&ask, dir.path());
