@@ -156,6 +156,10 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
     if let (Kind::Choice(words), false) = (key.kind, matches!(flag.form, Form::Columns(_))) {
         help += &format!(" ({})", words.join(", "));
     }
+    if key.section == Section::Algorithm && key.kind == Kind::Card && flag.about.is_none() {
+        let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+        help += &format!(" ({})", names.join(", "));
+    }
     if !key.default.is_empty() && flag.about.is_none() && flag.form != Form::Yes {
         let shown = key.default.iter().map(|word| if word.is_empty() { "empty" } else { word });
         help += &format!(" [default: {}]", shown.collect::<Vec<_>>().join(", "));

@@ -40,6 +40,9 @@ fn help_names_the_defaults_there_are() {
     let help = room.does("compare -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("[default: auto:metric=ncp, mondrian, top-down]"), "{help}");
     assert!(help.contains("[default: 2, 5, 10, 20, 50]"), "{help}");
+    let help = room.does("anonymize -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+    assert!(help.contains(&format!("The algorithm ({}) [default: auto]", names.join(", "))), "{help}");
 }
 
 #[test]
