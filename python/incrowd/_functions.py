@@ -231,6 +231,9 @@ class JobArguments:
     default_role: Literal["drop", "passthrough"] | None
     delimiter: str | None
     format: Literal["csv", "parquet", "arrow"] | None
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None
+    decimal: Literal[".", ","] | None
+    sheet: str | None
     person: str | None
     weight: str | None
     hierarchies: Mapping[str, Hierarchy] | Path | None
@@ -240,6 +243,12 @@ class JobArguments:
     owner_report: Path | None
     order: Literal["shuffled", "sorted"] | None
     csv_safe: bool | None
+    output_format: Literal["csv", "parquet", "arrow"] | None
+    output_delimiter: str | None
+    output_decimal: Literal[".", ","] | None
+    output_missing: str | None
+    numbers: Literal["range", "low-high", "mean"] | None
+    sets: Literal["text", "list"] | None
     sign: Path | None
     publish_weight: Literal["no", "group-mean"] | None
     quasi: Columns | None
@@ -248,9 +257,13 @@ class JobArguments:
     passthrough: Columns | None
     drop: Columns | None
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None
+    date: Mapping[str, str] | None
     hierarchy: Mapping[str, Hierarchy] | None
     labels: Mapping[str, Literal["set", "star"]] | None
     domain: Mapping[str, Sequence[float]] | None
+    top: Mapping[str, float] | None
+    bottom: Mapping[str, float] | None
+    min_level: Mapping[str, int] | None
     column_weight: Mapping[str, float] | None
     category: Mapping[str, Mapping[str, Sequence[str]]] | None
     publish: Mapping[str, Literal["value", "category", "both"]] | None
@@ -290,49 +303,57 @@ class JobArguments:
     plain_k_anonymity: int | PlainKAnonymity | None
 
 
-ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
-    "hierarchies", "output", "manifest", "report", "owner_report", "order", "csv_safe", "sign",
-    "publish_weight", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
-    "labels", "domain", "column_weight", "category", "publish", "unlinkable", "k", "model", "population",
-    "algorithm", "set", "suppression_limit", "suppressed", "bound", "external", "id", "method", "on_conflict",
-    "trim", "values", "audit", "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity",
-    "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
-    "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
-    "p_plus_alpha_sensitive", "plain_k_anonymity")
+ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal", "sheet",
+    "person", "weight", "hierarchies", "output", "manifest", "report", "owner_report", "order", "csv_safe",
+    "output_format", "output_delimiter", "output_decimal", "output_missing", "numbers", "sets", "sign",
+    "publish_weight", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+    "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish", "unlinkable",
+    "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "bound", "external",
+    "id", "method", "on_conflict", "trim", "values", "audit", "suppression", "suppression_key",
+    "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
+    "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence",
+    "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity")
 
 
 SHARED: dict[str, tuple[str, ...]] = {
-    "verify": ("missing", "on_missing", "default_role", "person", "hierarchies", "quasi", "sensitive",
-        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "column_weight",
-        "category", "publish", "unlinkable", "k", "model", "population", "external", "id", "on_conflict",
-        "values", "audit", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
-        "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
-        "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "measure": ("missing", "on_missing", "default_role", "weight", "hierarchies", "quasi", "sensitive",
-        "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain", "column_weight",
-        "category", "publish", "unlinkable", "external", "id",),
-    "attack": ("missing", "on_missing", "default_role", "person", "weight", "hierarchies", "quasi",
-        "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
-        "column_weight", "category", "publish", "unlinkable", "population",),
-    "report": ("missing", "on_missing", "default_role", "person", "weight", "hierarchies", "quasi",
-        "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy", "labels", "domain",
-        "column_weight", "category", "publish", "unlinkable", "k", "model", "population", "external", "id",
+    "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "k", "model", "population", "external", "id", "on_conflict", "values", "audit",
         "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
         "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
         "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "profile": ("missing", "delimiter", "format", "weight", "hierarchies", "hierarchy",),
-    "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
-        "labels", "domain", "column_weight", "category", "publish", "unlinkable", "population",),
-    "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "person", "weight",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "hierarchy",
-        "labels", "domain", "column_weight", "category", "publish", "unlinkable", "k", "model", "population",
-        "algorithm", "set", "suppression_limit", "suppressed", "bound", "suppression", "suppression_key",
-        "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
-        "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map",
-        "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "init": ("missing", "delimiter", "format", "person", "weight", "quasi", "sensitive", "identifier",
-        "passthrough", "drop",),
+    "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "external", "id",),
+    "attack": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "population",),
+    "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "k", "model", "population", "external", "id", "k_anonymity", "l_diversity",
+        "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness",
+        "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
+        "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "weight", "hierarchies",
+        "hierarchy",),
+    "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
+        "sheet", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop",
+        "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight",
+        "category", "publish", "unlinkable", "population",),
+    "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
+        "sheet", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop",
+        "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight",
+        "category", "publish", "unlinkable", "k", "model", "population", "algorithm", "set",
+        "suppression_limit", "suppressed", "bound", "suppression", "suppression_key", "suppression_seed",
+        "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
+        "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
+        "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
+    "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "person", "weight", "quasi",
+        "sensitive", "identifier", "passthrough", "drop",),
 }
 
 
@@ -344,6 +365,9 @@ def anonymize(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -353,6 +377,12 @@ def anonymize(
     owner_report: Path | None = None,
     order: Literal["shuffled", "sorted"] | None = None,
     csv_safe: bool | None = None,
+    output_format: Literal["csv", "parquet", "arrow"] | None = None,
+    output_delimiter: str | None = None,
+    output_decimal: Literal[".", ","] | None = None,
+    output_missing: str | None = None,
+    numbers: Literal["range", "low-high", "mean"] | None = None,
+    sets: Literal["text", "list"] | None = None,
     sign: Path | None = None,
     publish_weight: Literal["no", "group-mean"] | None = None,
     quasi: Columns | None = None,
@@ -361,9 +391,13 @@ def anonymize(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -419,6 +453,12 @@ def anonymize(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -441,6 +481,23 @@ def anonymize(
             `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets an apostrophe before it. The
             manifest says so, and `verify` and the other commands take it off again. Without it such cells are
             published as they are. Default: false.
+        output_format: The format of a release that goes to standard output. Else its name tells. Default:
+            csv.
+        output_delimiter: What separates the cells of a release in text, if not what separates those of the
+            input. One character or `tab`. A file whose name ends with `.tsv` has tabs, and one whose name
+            ends with `.csv` has none unless they are asked for.
+        output_decimal: What stands before the fraction of a number in a release in text, if not what does in
+            the input.
+        output_missing: How a missing value that is kept is written in text, if not as in the input. By
+            default the first text of `[input] missing` that occurs; an empty cell stays empty. Within a set
+            it is the first that is not empty. Parquet and Arrow have a null.
+        numbers: How ranges of numbers are published: as text, as columns of their ends, or as the group's
+            mean. `range` is `[20, 40]`. `low-high` has the columns `age_low` and `age_high` in place of
+            `age`, as numbers: both the same for a single value, one empty for `>=90`, both for `*` and for
+            what is missing. `mean` has the mean of the group's numbers, which keeps sums and means of the
+            table as they are; the ranges are not told. See docs/using-a-release.md. Default: range.
+        sets: How sets are published in Parquet and Arrow: as text, or as lists. `text` is `{Mexico, Peru}`.
+            `list` is a list of text, a null for `*`. Default: text.
         sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
             there, which only its owner can read. Whoever has the key checks the manifest, and with it the
             release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
@@ -454,15 +511,29 @@ def anonymize(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -552,22 +623,25 @@ def anonymize(
             group's cells, and at no corner would everybody be an outlier with any of the published values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
-        hierarchies, "output": output, "manifest": manifest, "report": report, "owner_report": owner_report,
-        "order": order, "csv_safe": csv_safe, "sign": sign, "publish_weight": publish_weight, "quasi": quasi,
-        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
-        kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "column_weight": column_weight,
-        "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model": model,
-        "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
-        "suppressed": suppressed, "bound": bound, "external": external, "id": id, "method": method,
-        "on_conflict": on_conflict, "trim": trim, "values": values, "audit": audit, "suppression":
-        suppression, "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
-        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "weight": weight, "hierarchies": hierarchies, "output": output, "manifest":
+        manifest, "report": report, "owner_report": owner_report, "order": order, "csv_safe": csv_safe,
+        "output_format": output_format, "output_delimiter": output_delimiter, "output_decimal":
+        output_decimal, "output_missing": output_missing, "numbers": numbers, "sets": sets, "sign": sign,
+        "publish_weight": publish_weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
+        "passthrough": passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy,
+        "labels": labels, "domain": domain, "top": top, "bottom": bottom, "min_level": min_level,
+        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
+        "k": k, "model": model, "population": population, "algorithm": algorithm, "set": set,
+        "suppression_limit": suppression_limit, "suppressed": suppressed, "bound": bound, "external":
+        external, "id": id, "method": method, "on_conflict": on_conflict, "trim": trim, "values": values,
+        "audit": audit, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
+        suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity}
     return _calls.anonymize(table, arguments, progress)
 
 
@@ -580,6 +654,9 @@ def verify(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
@@ -589,9 +666,13 @@ def verify(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -637,6 +718,12 @@ def verify(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -653,15 +740,29 @@ def verify(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -730,17 +831,18 @@ def verify(
             fails.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "hierarchies": hierarchies, "manifest":
-        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
-        "k": k, "model": model, "population": population, "external": external, "id": id, "on_conflict":
-        on_conflict, "values": values, "audit": audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
-        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
-        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
-        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
-        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity, "check": check}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi, "sensitive":
+        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
+        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
+        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external": external,
+        "id": id, "on_conflict": on_conflict, "values": values, "audit": audit, "k_anonymity": k_anonymity,
+        "l_diversity": l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity,
+        "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness":
+        beta_likeness, "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence,
+        "p_sensitive": p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive":
+        p_plus_alpha_sensitive, "plain_k_anonymity": plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -753,6 +855,9 @@ def measure(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
@@ -762,9 +867,13 @@ def measure(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -793,6 +902,12 @@ def measure(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
             record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
             means of groups. The population is estimated by it: for `k-map` without a population table, for
@@ -810,15 +925,29 @@ def measure(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -842,12 +971,13 @@ def measure(
         target: The column to predict, if not the first sensitive one with 2 to 32 values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "weight": weight, "hierarchies": hierarchies, "manifest":
-        manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
-        "external": external, "id": id, "only": only, "pairs": pairs, "queries": queries, "seed": seed,
-        "selectivity": selectivity, "dimensions": dimensions, "target": target}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi, "sensitive":
+        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
+        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
+        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "external": external, "id": id, "only": only, "pairs": pairs, "queries":
+        queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions, "target": target}
     return _calls.measure(original, release, arguments, progress)
 
 
@@ -860,6 +990,9 @@ def attack(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -870,9 +1003,13 @@ def attack(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -905,6 +1042,12 @@ def attack(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -925,15 +1068,29 @@ def attack(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -960,13 +1117,14 @@ def attack(
         details: Write every released row with its risks to a CSV file: not for publication.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
-        hierarchies, "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "population": population, "only": only, "external": external, "second":
-        second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression, "original_size":
-        original_size, "threshold": threshold, "limit": limit, "details": details}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
+        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
+        publish, "unlinkable": unlinkable, "population": population, "only": only, "external": external,
+        "second": second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression,
+        "original_size": original_size, "threshold": threshold, "limit": limit, "details": details}
     return _calls.attack(release, original, arguments, progress)
 
 
@@ -979,6 +1137,9 @@ def report(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -989,9 +1150,13 @@ def report(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -1038,6 +1203,12 @@ def report(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1058,15 +1229,29 @@ def report(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -1134,18 +1319,19 @@ def report(
         target: The column to predict, if not the first sensitive one with 2 to 32 values.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
-        hierarchies, "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external": external,
-        "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed, "selectivity": selectivity,
-        "dimensions": dimensions, "target": target}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
+        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
+        publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external":
+        external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness":
+        t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed,
+        "selectivity": selectivity, "dimensions": dimensions, "target": target}
     return _calls.report(release, original, arguments, progress)
 
 
@@ -1155,6 +1341,9 @@ def profile(
     missing: Columns | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
@@ -1177,6 +1366,12 @@ def profile(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
             record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
             means of groups. The population is estimated by it: for `k-map` without a population table, for
@@ -1186,8 +1381,9 @@ def profile(
     Columns:
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
     Asked:
         outliers: What an outlier is, in the parameters of plain-k-anonymity.
         quasi: The quasi-identifiers on which uniqueness is measured.
@@ -1197,10 +1393,11 @@ def profile(
         population_size: How many people the population has that the table is a sample of.
         sampling_fraction: Which share of the population the table is.
     """
-    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "weight":
-        weight, "hierarchies": hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi,
-        "columns": columns, "share": share, "max_columns": max_columns, "population_size": population_size,
-        "sampling_fraction": sampling_fraction}
+    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
+        encoding, "decimal": decimal, "sheet": sheet, "weight": weight, "hierarchies": hierarchies,
+        "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns": columns, "share": share,
+        "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
+        sampling_fraction}
     return _calls.profile(table, arguments, progress)
 
 
@@ -1212,6 +1409,9 @@ def compare(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -1221,9 +1421,13 @@ def compare(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -1251,6 +1455,12 @@ def compare(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1268,15 +1478,29 @@ def compare(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -1304,12 +1528,13 @@ def compare(
             cores, which is also what 0 means.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
-        hierarchies, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "hierarchy": hierarchy, "labels": labels, "domain": domain,
-        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
-        "population": population, "algorithms": algorithms, "k": k, "models": models, "suppression_limit":
-        suppression_limit, "loss": loss, "output": output, "threads": threads}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "weight": weight, "hierarchies": hierarchies, "quasi": quasi, "sensitive":
+        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
+        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
+        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "population": population, "algorithms": algorithms, "k": k, "models":
+        models, "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads": threads}
     return _calls.compare(table, arguments, progress)
 
 
@@ -1321,10 +1546,18 @@ def batches(
     default_role: Literal["drop", "passthrough"] | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     csv_safe: bool | None = None,
+    output_delimiter: str | None = None,
+    output_decimal: Literal[".", ","] | None = None,
+    output_missing: str | None = None,
+    numbers: Literal["range", "low-high", "mean"] | None = None,
+    sets: Literal["text", "list"] | None = None,
     sign: Path | None = None,
     publish_weight: Literal["no", "group-mean"] | None = None,
     quasi: Columns | None = None,
@@ -1333,9 +1566,13 @@ def batches(
     passthrough: Columns | None = None,
     drop: Columns | None = None,
     kind: Mapping[str, Literal["numeric", "date", "text"]] | None = None,
+    date: Mapping[str, str] | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
     labels: Mapping[str, Literal["set", "star"]] | None = None,
     domain: Mapping[str, Sequence[float]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
@@ -1383,6 +1620,12 @@ def batches(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1397,6 +1640,21 @@ def batches(
             `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets an apostrophe before it. The
             manifest says so, and `verify` and the other commands take it off again. Without it such cells are
             published as they are. Default: false.
+        output_delimiter: What separates the cells of a release in text, if not what separates those of the
+            input. One character or `tab`. A file whose name ends with `.tsv` has tabs, and one whose name
+            ends with `.csv` has none unless they are asked for.
+        output_decimal: What stands before the fraction of a number in a release in text, if not what does in
+            the input.
+        output_missing: How a missing value that is kept is written in text, if not as in the input. By
+            default the first text of `[input] missing` that occurs; an empty cell stays empty. Within a set
+            it is the first that is not empty. Parquet and Arrow have a null.
+        numbers: How ranges of numbers are published: as text, as columns of their ends, or as the group's
+            mean. `range` is `[20, 40]`. `low-high` has the columns `age_low` and `age_high` in place of
+            `age`, as numbers: both the same for a single value, one empty for `>=90`, both for `*` and for
+            what is missing. `mean` has the mean of the group's numbers, which keeps sums and means of the
+            table as they are; the ranges are not told. See docs/using-a-release.md. Default: range.
+        sets: How sets are published in Parquet and Arrow: as text, or as lists. `text` is `{Mexico, Peru}`.
+            `list` is a list of text, a null for `*`. Default: text.
         sign: A file with a secret key to sign the manifest with. If there is no such file, a key is made
             there, which only its owner can read. Whoever has the key checks the manifest, and with it the
             release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.
@@ -1410,15 +1668,29 @@ def batches(
         drop: Columns to leave out.
         kind: What a column's values are, if that is not to be told from them: age=numeric. Says nothing where
             there is a hierarchy.
+        date: How a column's dates are written: born=DD.MM.YYYY. In a job file `format = "DD.MM.YYYY"`. Needed
+            only where both the day and the month could come first in every date, as in `09/12/1972`, and for
+            dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its English name. A
+            time of day after the date is not mentioned and not published. Published dates are written
+            `1972-12-09`.
         hierarchy: How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular
             intervals. In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`,
-            `dates:month,year`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from =
-            "left" } }`.
+            `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`,
+            `nuts`, `isco08`, `nace`, `naics`, `postal`), `columns:district,region`, `mdr`, `mdr:none`,
+            `mdr:factors=1|2|4`; or a table such as `{ mask = { from = "left" } }`.
         labels: How text without a hierarchy is published: country=star. `set` is `{Mexico, Peru}`, `star` the
             value itself or `*`. Default: set.
         domain: The range that counts as a numeric column's whole domain: age=0:120. In a job file `[0, 120]`.
             Loss is measured against it. For dates it is in days since 1970-01-01. Values outside are an
             error. Without it the range of the data counts.
+        top: The number from which on all are published as one, `>=90`: age=90. A guarantee: it is checked on
+            the bytes to be published. Goes with numbers without a hierarchy, with intervals, with cuts and
+            with ages. A group that reaches the bound is published as `>=85`.
+        bottom: The number down from which all are published as one, `<=16`: age=16. As `top`, at the other
+            end.
+        min_level: The level of the hierarchy below which no cell is published: zip=2. A guarantee: it is
+            checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value
+            that has fewer levels above it is published as `*`.
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
@@ -1498,20 +1770,22 @@ def batches(
         same_people: Join each release with the one before it, as if people were in both.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
-        "delimiter": delimiter, "format": format, "person": person, "weight": weight, "hierarchies":
-        hierarchies, "csv_safe": csv_safe, "sign": sign, "publish_weight": publish_weight, "quasi": quasi,
-        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
-        kind, "hierarchy": hierarchy, "labels": labels, "domain": domain, "column_weight": column_weight,
-        "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model": model,
-        "population": population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit,
-        "suppressed": suppressed, "bound": bound, "suppression": suppression, "suppression_key":
-        suppression_key, "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity,
-        "l_diversity": l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity,
-        "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness":
-        beta_likeness, "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence,
-        "p_sensitive": p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive":
-        p_plus_alpha_sensitive, "plain_k_anonymity": plain_k_anonymity, "dir": dir, "same_people":
-        same_people}
+        "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
+        "person": person, "weight": weight, "hierarchies": hierarchies, "csv_safe": csv_safe,
+        "output_delimiter": output_delimiter, "output_decimal": output_decimal, "output_missing":
+        output_missing, "numbers": numbers, "sets": sets, "sign": sign, "publish_weight": publish_weight,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population,
+        "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit, "suppressed": suppressed,
+        "bound": bound, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
+        suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity, "dir": dir, "same_people": same_people}
     return _calls.batches(tables, arguments, progress)
 
 
@@ -1521,6 +1795,9 @@ def init(
     missing: Columns | None = None,
     delimiter: str | None = None,
     format: Literal["csv", "parquet", "arrow"] | None = None,
+    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     quasi: Columns | None = None,
@@ -1543,6 +1820,12 @@ def init(
         delimiter: The delimiter, one character or `tab`, if it should not be sniffed. Sniffed are comma,
             semicolon, tab and `|`.
         format: The format, if the first bytes of the file do not show it.
+        encoding: How the characters of a text file are written, if its first bytes do not show it. UTF-16 is
+            told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A
+            release is always UTF-8.
+        decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
+            Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
+        sheet: The sheet of an Excel file, if it has several.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1561,7 +1844,8 @@ def init(
         k: How many records a group has at least. Default: 10.
         force: Replace the job file if it is there.
     """
-    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "person":
-        person, "weight": weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "output": output, "k": k, "force": force}
+    arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
+        encoding, "decimal": decimal, "sheet": sheet, "person": person, "weight": weight, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "output":
+        output, "k": k, "force": force}
     return _calls.init(table, arguments, progress)

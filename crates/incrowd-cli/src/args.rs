@@ -84,6 +84,8 @@ Examples:
   incrowd anonymize people.csv --quasi age,zip,born --hierarchy zip=mask --hierarchy born=dates \\
                     --hierarchy age=intervals:5 -k 10 -o people.release.csv
   incrowd anonymize job.toml
+  incrowd anonymize job.toml --dry-run
+  duckdb -csv -c 'from people' | incrowd anonymize - --quasi age,zip -k 10 -o - > people.release.csv
   incrowd anonymize patients.csv --quasi age,zip --sensitive disease -k 10 --external voters.csv --id ssn \\
                     -o patients.release.csv
 
@@ -171,9 +173,14 @@ for both. What is finished is kept: the same command goes on where it was stoppe
 
 #[derive(Debug, Args)]
 pub(crate) struct AnonymizeArgs {
-    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files, a pattern or a directory as one table, `-` for standard
+    /// input, or a job file (.toml)
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
+
+    /// Say what would happen and what it would cost; nothing is written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Anonymize as usize }>,
@@ -255,6 +262,10 @@ pub(crate) struct AttackArgs {
     /// The published table
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
+
+    /// Show every attack and everything it found, not only what matters most
+    #[arg(long)]
+    pub(crate) all: bool,
 
     /// A table of people with names or other details
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
@@ -398,6 +409,10 @@ pub(crate) struct ProfileArgs {
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
 
+    /// Show every column and every set, not only what matters most
+    #[arg(long)]
+    pub(crate) all: bool,
+
     /// The quasi-identifiers on which uniqueness is measured [default: those the profile proposes]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) quasi: Vec<String>,
@@ -444,12 +459,24 @@ pub(crate) struct InitArgs {
     #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) k: u64,
 
+    /// A rule of the field to follow: hipaa (ages over 89 are one, dates are years, three-digit postal codes, no place smaller
+    /// than a state), public-use (the same with ages from 85 on)
+    #[arg(long, value_name = "RULE", value_parser = preset)]
+    pub(crate) preset: Option<incrowd::profile::Preset>,
+
     /// Replace a job file that is there already
     #[arg(long)]
     pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Init as usize }>,
+}
+
+/// A preset by its name.
+fn preset(word: &str) -> Result<incrowd::profile::Preset, String> {
+    let known = incrowd::profile::Preset::ALL;
+    let found = known.iter().find(|(name, _)| *name == word).map(|(_, preset)| *preset);
+    found.ok_or_else(|| format!("it takes {}", known.map(|(name, _)| name).join(" or ")))
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
 
 use crate::print::{talk, with_flags};
+use crate::streams::shown;
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Failure {
         match self.place {
             Some(place) if is_short(&place) => talk!("{}", pointed(&self.error, &place)),
             place => {
-                talk!("error: {}", with_flags(&short(self.error.message())));
+                talk!("error: {}", shown(&with_flags(&short(self.error.message()))));
                 if let Some(place) = place {
                     let (line, column) = place.line_and_column();
                     talk!(" --> {}:{line}:{column}", place.file);

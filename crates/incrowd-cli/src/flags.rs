@@ -66,7 +66,8 @@ impl<const COMMAND: usize> Keys<COMMAND> {
 
     /// The job that makes a release of these tables.
     pub(crate) fn making(&self, inputs: &[PathBuf], mode: OutputMode) -> Result<JobFile, Failure> {
-        let file = self.builder(inputs)?.finish()?;
+        let mut file = self.builder(inputs)?.finish()?;
+        crate::streams::resolve(&mut file.job.input.paths)?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
         Ok(file)
     }
@@ -80,9 +81,13 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
         // How the original is read says nothing about the release; what is typed does.
-        let reading = |key: &Key| ["[input] delimiter", "[input] format"].contains(&key.title().as_str());
+        let own =
+            ["[input] delimiter", "[input] format", "[input] encoding", "[input] decimal", "[input] sheet"];
+        let reading = |key: &Key| own.contains(&key.title().as_str());
         let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
         (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
+        (judging.release.encoding, judging.release.decimal) = (typed.encoding, typed.decimal);
+        judging.release.sheet = typed.sheet;
         let builder = match &self.job {
             Some(path) => JobBuilder::read(path)?,
             None if self.has("[columns] role") => JobBuilder::default(),
@@ -150,6 +155,10 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
     let mut help = flag.about.unwrap_or(key.about).to_owned();
     if let (Kind::Choice(words), false) = (key.kind, matches!(flag.form, Form::Columns(_))) {
         help += &format!(" ({})", words.join(", "));
+    }
+    if key.section == Section::Algorithm && key.kind == Kind::Card && flag.about.is_none() {
+        let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+        help += &format!(" ({})", names.join(", "));
     }
     if !key.default.is_empty() && flag.about.is_none() && flag.form != Form::Yes {
         let shown = key.default.iter().map(|word| if word.is_empty() { "empty" } else { word });

@@ -8,6 +8,7 @@ mod failure;
 mod flags;
 mod print;
 mod progress;
+mod streams;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,7 +39,10 @@ pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A file that grows beyond the limit is an error of the write, which is told, and no reason to fall dead.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
-    let cli = Cli::parse_from(typed);
+    let cli = match streams::arguments(typed) {
+        Ok(arguments) => Cli::parse_from(arguments),
+        Err(error) => return Failure::from(error).report(),
+    };
     match run(&cli) {
         Ok(code) => code,
         // That its files are gone is no failure of the run; the process is about to end.

@@ -146,7 +146,11 @@ impl Dataset {
                 let mut texts: Vec<String> =
                     old.iter().map(|&code| column.texts[code as usize].clone()).collect();
                 let beyond = others.get(i).map(|other| beside(&mut texts, &mut old, column, other));
-                let kept = FoldedColumn { name: column.name.clone(), texts };
+                let mut kept = FoldedColumn { name: column.name.clone(), texts };
+                crate::spelling::unify(&mut kept, spec).map_err(|mut misfit| {
+                    misfit.code = misfit.code.map(|code| old[code as usize]);
+                    EncodeError { column: i, misfit }
+                })?;
                 let counts = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))).then(|| {
                     let mut counts = vec![0; column.texts.len()];
                     let codes = folded.codes.iter().skip(i).step_by(width);

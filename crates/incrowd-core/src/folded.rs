@@ -59,6 +59,8 @@ pub struct Folded {
     pub dropped_missing: u64,
     /// How many records have a missing value, by column.
     pub missing: Vec<u64>,
+    /// The first of the texts that count as missing that occurs; a null is the empty text. `None` if nothing is missing.
+    pub marker: Option<String>,
     /// Whose records they are, if that was asked.
     pub persons: Option<FoldedPersons>,
     /// How many people the records of each row stand for, in [millionths](crate::represented), if the table has sampling weights.

@@ -9,6 +9,7 @@
 //! caller's thread pool).
 
 pub mod audience;
+pub mod calendar;
 mod canonical;
 pub mod card;
 pub mod categories;
@@ -24,9 +25,11 @@ pub mod folded;
 pub mod group;
 pub mod hierarchy;
 mod index;
+pub mod limits;
 pub mod metric;
 pub mod model;
 pub mod number;
+pub mod numerals;
 pub mod outlier;
 pub mod partition;
 mod person;
@@ -38,9 +41,11 @@ pub mod represented;
 pub mod schema;
 mod sensitive;
 mod sensitive_values;
+pub mod spelling;
 pub mod text;
 mod withheld;
 
+pub use calendar::DateFormat;
 pub use card::{Better, Param, ParamKind, Params, Value};
 pub use categories::Categories;
 pub use columnar::{CodedColumn, Columnar, PackedTexts};

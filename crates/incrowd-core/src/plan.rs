@@ -98,10 +98,39 @@ impl<'a> Plan<'a> {
         &self.of_group[group.index() * width..(group.index() + 1) * width]
     }
 
+    /// The mean of each group's numbers in a quasi-identifier; `None` for a group that has none, or that is starred.
+    pub fn means(&self, quasi: usize) -> Vec<Option<f64>> {
+        let domain = &self.dataset.quasi()[quasi].domain;
+        let number = |leaf: u32| {
+            crate::number::parse_number(&domain.label(Code(leaf), Code(leaf))).map(|n| n.as_f64())
+        };
+        let numbers: Vec<Option<f64>> = (0..domain.leaves()).map(number).collect();
+        let mut sums = vec![(0.0, 0u64); self.partition.groups()];
+        for row in 0..self.dataset.rows() {
+            let number = numbers[self.dataset.quasi_codes(row)[quasi] as usize];
+            if let (Some(group), Some(x)) = (self.partition.group(row), number) {
+                let (sum, records) = &mut sums[group.index()];
+                *sum += x * self.dataset.weight(row) as f64;
+                *records += self.dataset.weight(row);
+            }
+        }
+        let starred = self.partition.starred().map(|group| group.index());
+        let mean = |(group, (sum, records)): (usize, (f64, u64))| {
+            (records > 0 && starred != Some(group)).then(|| sum / records as f64)
+        };
+        sums.into_iter().enumerate().map(mean).collect()
+    }
+
     /// The published text of a group in a quasi-identifier.
     pub fn text(&self, group: GroupId, quasi: usize) -> &str {
         &self.labels[quasi][self.cells(group)[quasi] as usize]
     }
+}
+
+/// A mean as it is published: nine digits, without an exponent.
+pub fn mean_text(mean: f64) -> String {
+    let rounded = format!("{mean:.8e}").parse::<f64>().unwrap_or(mean);
+    rounded.to_string()
 }
 
 /// Distinct texts in the order they were added.

@@ -196,7 +196,7 @@ fn places(
             };
             let place = |(code, text): (usize, &String)| match code as u32 {
                 MISSING => Ok(line.missing_leaf().map_or(Place::Outside, Place::Leaf)),
-                code => read(text).map(|x| between(line, x)).ok_or_else(|| Misfit {
+                code => read(text).map(|x| between(line, line.within(x))).ok_or_else(|| Misfit {
                     error: crate::hierarchy::intervals::not_numeric(&column.name),
                     code: Some(code),
                 }),
@@ -221,9 +221,10 @@ fn places(
             // A hierarchy of rules, such as a mask, reaches values the sample does not have; one that lists its values
             // does not.
             let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
-            let own = spec.hierarchy.as_ref().and_then(|h| h.build(&column.name, &values).ok());
+            let own =
+                spec.hierarchy.as_ref().and_then(|h| spec.taxonomy(h, &column.name, &values, None).ok());
             let mut known: HashMap<&str, NodeId> = HashMap::new();
-            let canonical = |text: &str| spec.hierarchy.as_ref().and_then(|h| h.canonical(text));
+            let canonical = |text: &str| spec.hierarchy.as_ref().and_then(|h| spec.leaf(h, text));
             let mut place = |text: &'_ str| {
                 let canonical = canonical(text);
                 let text = canonical.as_deref().unwrap_or(text);

@@ -1,8 +1,10 @@
 //! Which column plays which role, checked once.
 
+use crate::calendar::DateFormat;
 use crate::categories::Categories;
 use crate::error::{Error, Result};
-use crate::hierarchy::HierarchySpec;
+use crate::hierarchy::{HierarchySpec, Taxonomy};
+use crate::limits::Limits;
 
 /// What a column's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +38,46 @@ pub enum Labels {
 pub struct ColumnSpec {
     /// What the values are.
     pub kind: Option<Kind>,
+    /// How its dates are written, if that is not to be told from them.
+    pub format: Option<DateFormat>,
     /// The hierarchy, if it has one.
     pub hierarchy: Option<HierarchySpec>,
     /// How text without a hierarchy is published.
     pub labels: Labels,
     /// The range that counts as the whole domain of a numeric column, if not that of the data.
     pub domain: Option<(f64, f64)>,
+    /// The bounds from which on numbers are published as one.
+    pub limits: Limits,
+    /// The level of its hierarchy below which no cell lies, if there is one.
+    pub min_level: Option<u32>,
     /// How much the loss of this column weighs against that of the others, if not 1.
     pub weight: Option<f64>,
 }
 
 impl ColumnSpec {
+    /// The tree over `values`, the distinct texts of `column`, its numbers within their bounds.
+    pub(crate) fn taxonomy(
+        &self,
+        hierarchy: &HierarchySpec,
+        column: &str,
+        values: &[&str],
+        counts: Option<&[u64]>,
+    ) -> Result<Taxonomy> {
+        match hierarchy {
+            HierarchySpec::Intervals(intervals) => intervals.build_within(column, values, self.limits),
+            _ => hierarchy.build_counted(column, values, counts, self.domain),
+        }
+    }
+
+    /// The leaf of a value, where it is spelled otherwise.
+    pub(crate) fn leaf(&self, hierarchy: &HierarchySpec, text: &str) -> Option<String> {
+        let bound = || {
+            let number = crate::number::parse_number(text).filter(|_| !self.limits.is_none())?;
+            self.limits.label(number.as_f64())
+        };
+        bound().or_else(|| hierarchy.canonical(text))
+    }
+
     /// How much the column's loss weighs.
     pub fn weight(&self) -> f64 {
         self.weight.unwrap_or(1.0)
@@ -59,6 +90,8 @@ impl ColumnSpec {
 pub struct SensitiveSpec {
     /// What the values are.
     pub kind: Option<Kind>,
+    /// How its dates are written, if that is not to be told from them.
+    pub format: Option<DateFormat>,
     /// The hierarchy, if the column has one; its values are published as they are all the same.
     pub hierarchy: Option<HierarchySpec>,
     /// The categories of its values, most sensitive first.

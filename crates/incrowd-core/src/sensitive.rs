@@ -1,11 +1,12 @@
 //! A sensitive column: its values, and how they relate to each other for models that ask.
 
+use crate::calendar::{DateFormat, Sniffed};
 use crate::categories::Categories;
 use crate::domain::Misfit;
 use crate::error::{Error, Result};
 use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
 use crate::index::Code;
-use crate::number::{looks_like_date, looks_numeric, parse_date, parse_number};
+use crate::number::{looks_numeric, parse_date, parse_number};
 use crate::schema::{Kind, Publish, SensitiveSpec};
 
 /// A sensitive column with its values in alphabetical order.
@@ -43,7 +44,8 @@ impl Sensitive {
         missing: Option<u32>,
         spec: Option<&SensitiveSpec>,
     ) -> Result<Sensitive, Misfit> {
-        let numbers = numbers(name, &values, missing, spec.and_then(|s| s.kind))?;
+        let numbers =
+            numbers(name, &values, missing, spec.and_then(|s| s.kind), spec.and_then(|s| s.format))?;
         let hierarchy = spec.and_then(|s| s.hierarchy.as_ref());
         let hierarchy = match hierarchy {
             None => None,
@@ -189,18 +191,31 @@ fn numbers(
     values: &[String],
     missing: Option<u32>,
     kind: Option<Kind>,
+    format: Option<DateFormat>,
 ) -> Result<Option<Vec<f64>>, Misfit> {
     let present = || values.iter().enumerate().filter(|(code, _)| Some(*code as u32) != missing);
-    let kind = kind.unwrap_or_else(|| match () {
-        () if present().next().is_none() => Kind::Text,
-        () if present().all(|(_, v)| looks_numeric(v)) => Kind::Numeric,
-        () if present().all(|(_, v)| looks_like_date(v)) => Kind::Date,
-        () => Kind::Text,
-    });
-    let read = |text: &str| match kind {
-        Kind::Numeric => parse_number(text).map(|n| n.as_f64()),
-        Kind::Date => parse_date(text).map(f64::from),
-        Kind::Text => None,
+    let sniffed = || DateFormat::sniff(present().map(|(_, text)| text.as_str()));
+    let (kind, format) = match (kind, format) {
+        (Some(Kind::Date) | None, Some(format)) => (Kind::Date, Some(format)),
+        (Some(Kind::Date), None) => match sniffed() {
+            Sniffed::Written(format) => (Kind::Date, Some(format)),
+            Sniffed::Ambiguous(formats) => return Err(crate::spelling::ambiguous(name, &formats).into()),
+            Sniffed::NoDates => (Kind::Date, None),
+        },
+        (Some(kind), _) => (kind, None),
+        (None, None) if present().next().is_none() => (Kind::Text, None),
+        (None, None) if present().all(|(_, v)| looks_numeric(v)) => (Kind::Numeric, None),
+        // It is published as it is, so nobody needs to know when an ambiguous day was.
+        (None, None) => match sniffed() {
+            Sniffed::Written(format) => (Kind::Date, Some(format)),
+            _ => (Kind::Text, None),
+        },
+    };
+    let read = |text: &str| match (kind, format) {
+        (Kind::Numeric, _) => parse_number(text).map(|n| n.as_f64()),
+        (Kind::Date, Some(format)) => format.read(text).map(|date| f64::from(date.days())),
+        (Kind::Date, None) => parse_date(text).map(f64::from),
+        (Kind::Text, _) => None,
     };
     if kind == Kind::Text {
         return Ok(None);
@@ -210,8 +225,7 @@ fn numbers(
         let Some(x) = read(text) else {
             let error = match kind {
                 Kind::Numeric => not_numeric(name),
-                _ => Error::input(format!("column `{name}` holds a value that is not a date"))
-                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing"),
+                _ => crate::spelling::no_date(name, format),
             };
             return Err(Misfit { error, code: Some(code as u32) });
         };

@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, StringArray};
 use hashbrown::HashMap;
+use incrowd_core::plan::mean_text;
 use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
 use crate::sink::Renderer;
-use crate::{Content, Output};
+use crate::{Content, Output, shape};
 
 /// The number of no text.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
@@ -18,7 +19,8 @@ pub(crate) const NO_TEXT: u32 = u32::MAX;
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<u32>,
-    null: Option<u32>,
+    /// The texts that stand for nothing; empty if there are none.
+    nulls: Vec<bool>,
     /// For each text the first one that reads the same.
     first: OnceLock<Vec<u32>>,
     /// The texts as values of the type that is written.
@@ -28,10 +30,10 @@ pub(crate) struct Texts {
 impl Texts {
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&[u8]> {
-        if self.null == Some(index) {
+        let i = index as usize;
+        if self.nulls.get(i) == Some(&true) {
             return None;
         }
-        let i = index as usize;
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         Some(&self.bytes[start..self.ends[i] as usize])
     }
@@ -58,11 +60,19 @@ impl Texts {
         values.clone()
     }
 
-    fn new<'a>(texts: impl Iterator<Item = &'a str>, renderer: &Renderer) -> Texts {
+    /// Texts of which `None` is a null where the format has one, and an empty cell or `shown` otherwise.
+    fn new<'a>(texts: impl Iterator<Item = Option<&'a str>>, shown: &str, renderer: &Renderer) -> Texts {
+        let texts: Vec<Option<&str>> = texts.collect();
+        let own: Vec<String> = texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect();
+        let own = renderer.numbers(&own);
         let mut all = Texts::default();
-        for text in texts {
+        for (text, own) in texts.iter().zip(own.iter()) {
+            let text = if text.is_none() { shown } else { own };
             renderer.spell(text.as_bytes(), &mut all.bytes);
             all.ends.push(all.bytes.len() as u32);
+        }
+        if renderer.has_null() && texts.contains(&None) {
+            all.nulls = texts.iter().map(Option::is_none).collect();
         }
         all
     }
@@ -76,21 +86,40 @@ pub(crate) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
-        let columns = output.columns.iter().map(|(_, content)| {
+        let columns = output.columns.iter().map(|(name, content)| {
+            let shown = output.shape.shown.as_deref().unwrap_or(&output.missing);
+            let labels = |q: usize| plan.labels(q).iter().map(String::as_str);
+            // A column that is not shown in any other way keeps its labels: what is missing is one of them.
+            let is_shaped = |name: &String| output.shape.quasi.contains(name);
+            let present = |label: &&str| !label.is_empty() && *label != output.missing;
             let texts = match *content {
-                Content::Quasi(q) => Texts::new(plan.labels(q).iter().map(String::as_str), renderer),
+                Content::Quasi(q) if is_shaped(name) => {
+                    Texts::new(labels(q).map(|label| Some(label).filter(present)), shown, renderer)
+                }
+                Content::Quasi(q) => Texts::new(labels(q).map(Some), shown, renderer),
+                Content::Low(q) => Texts::new(labels(q).map(|label| shape::ends(label).0), "", renderer),
+                Content::High(q) => Texts::new(labels(q).map(|label| shape::ends(label).1), "", renderer),
+                Content::Mean(q) => {
+                    let means: Vec<Option<String>> =
+                        plan.means(q).into_iter().map(|mean| mean.map(mean_text)).collect();
+                    Texts::new(means.iter().map(Option::as_deref), "", renderer)
+                }
+                Content::List(q) if renderer.has_null() => {
+                    Texts::new(labels(q).map(|label| Some(label).filter(|label| *label != "*")), "", renderer)
+                }
+                Content::List(q) => Texts::new(labels(q).map(Some), shown, renderer),
                 Content::Sensitive(s) | Content::Category(s) => {
                     let column = &plan.dataset().sensitive()[s];
-                    let shown = column.values.iter().enumerate().map(|(code, value)| match content {
-                        _ if column.missing == Some(code as u32) => output.missing.as_str(),
-                        Content::Category(_) => column.category_name(code as u32).unwrap_or("*"),
-                        _ => value.as_str(),
+                    let values = column.values.iter().enumerate().map(|(code, value)| match content {
+                        _ if column.missing == Some(code as u32) => None,
+                        Content::Category(_) => Some(column.category_name(code as u32).unwrap_or("*")),
+                        _ => Some(value.as_str()),
                     });
-                    let mut texts = Texts::new(shown, renderer);
-                    texts.null = column.missing.filter(|_| renderer.has_null());
-                    texts
+                    Texts::new(values, shown, renderer)
                 }
-                Content::OfGroup => Texts::new(output.by_group.iter().map(String::as_str), renderer),
+                Content::OfGroup => {
+                    Texts::new(output.by_group.iter().map(|text| Some(text.as_str())), "", renderer)
+                }
                 Content::Carried => Texts::default(),
             };
             (*content, Arc::new(texts))
@@ -111,7 +140,10 @@ impl<'a> Cells<'a> {
     #[inline]
     pub(crate) fn code(&self, (row, group): (u32, GroupId), column: usize) -> u32 {
         match self.columns[column].0 {
-            Content::Quasi(q) => self.plan.cells(group)[q],
+            Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                self.plan.cells(group)[q]
+            }
+            Content::Mean(_) => group.0,
             Content::Sensitive(s) | Content::Category(s) => {
                 self.plan.dataset().sensitive_codes(row as usize)[s]
             }
@@ -188,9 +220,10 @@ mod tests {
 
     #[test]
     fn texts_that_read_the_same_are_one_and_a_null_is_none() {
-        let renderer = Renderer::Text { columns: 2, delimiter: b',', harmless: false };
-        let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter(), &renderer);
-        texts.null = Some(1);
+        let decimal = Default::default();
+        let renderer = Renderer::Text { columns: 2, delimiter: b',', decimal, harmless: false };
+        let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter().map(Some), "", &renderer);
+        texts.nulls = vec![false, true, false, false, false];
         let read: Vec<u32> = (0..5).map(|i| texts.as_read(i)).collect();
         assert_eq!(read, [0, NO_TEXT, 2, 0, 4]);
     }

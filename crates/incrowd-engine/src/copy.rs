@@ -83,7 +83,7 @@ pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) 
         .collect();
     let target = Pending::create(to)?;
     let format = Format::of_path(to)?;
-    let renderer = Renderer::new(to, format, &columns);
+    let renderer = Renderer::new(to, format, &columns, crate::Dialect::default());
     let sink =
         Mutex::new(Sink::create(Box::new(target.writer()?), to.to_owned(), format, &renderer, &columns)?);
     progress.step("copying", Some(source.bytes()));

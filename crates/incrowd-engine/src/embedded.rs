@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 
 use crate::Note;
@@ -14,7 +15,7 @@ use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
-use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, emit, replay};
+use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Shape, emit, replay, shape};
 
 /// The engine for one machine: a table in files or in memory, and a store for what is released of it.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Embedded {
     persons: Vec<Option<PrivateStream>>,
     /// How many people the rows of the staged tables stand for, and their records: then the stream has rows in place of persons.
     weighed: Vec<Option<Weighed>>,
+    /// What the staged tables show in another way than its label.
+    shapes: Vec<Shape>,
 }
 
 /// How many people rows stand for, and how many records they have.
@@ -49,7 +52,8 @@ impl Weighed {
 impl Embedded {
     /// Takes a table from one place and puts releases in another.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
-        Embedded { source, store: Box::new(store), last: None, persons: Vec::new(), weighed: Vec::new() }
+        let (persons, weighed, shapes) = (Vec::new(), Vec::new(), Vec::new());
+        Embedded { source, store: Box::new(store), last: None, persons, weighed, shapes }
     }
 
     /// A table in files, and releases in files.
@@ -64,17 +68,32 @@ impl Embedded {
     }
 
     /// The type of a published column in formats that have types.
-    fn data_type(&self, name: &str, content: Content, data: &Dataset) -> Result<DataType> {
+    fn data_type(&self, name: &str, content: Content, plan: &Plan<'_>) -> Result<DataType> {
         let own = || -> Result<Option<DataType>> {
             // A column that the table does not have was made for the release.
             let position = self.source.columns().iter().position(|own| own == name);
-            Ok(position.and_then(|at| self.source.column(at).data_type.clone()))
+            let own = position.and_then(|at| self.source.column(at).data_type.clone());
+            // A list may lack elements, which its text does not tell.
+            let is_list = |own: &DataType| matches!(own, DataType::List(_) | DataType::LargeList(_));
+            Ok(own.map(|own| if is_list(&own) { DataType::Utf8 } else { own }))
         };
         match content {
             Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
             Content::OfGroup => Ok(DataType::Float64),
+            Content::Low(q) | Content::High(q) => {
+                let end = |label: &String| {
+                    let (low, high) = shape::ends(label);
+                    if matches!(content, Content::Low(_)) { low } else { high }.unwrap_or_default().to_owned()
+                };
+                let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
+                Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
+            }
+            Content::Mean(_) => Ok(DataType::Float64),
+            Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
             Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
-            Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&data.sensitive()[s].values))),
+            Content::Sensitive(s) => {
+                Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values)))
+            }
         }
     }
 }
@@ -100,9 +119,10 @@ impl Embedded {
         let staging = self.store.stage(table)?;
         let mut columns = Vec::with_capacity(output.columns.len());
         for (name, content) in &output.columns {
-            columns.push((name.clone(), self.data_type(name, *content, plan.dataset())?));
+            columns.push((name.clone(), self.data_type(name, *content, plan)?));
         }
-        let renderer = Renderer::new(&staging.target, staging.format, &columns).harmless(staging.csv_safe);
+        let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
+            .harmless(staging.csv_safe);
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
@@ -181,6 +201,8 @@ impl Engine for Embedded {
         self.persons[table] = persons;
         self.weighed.resize_with(self.weighed.len().max(table + 1), || None);
         self.weighed[table] = Weighed::of(data);
+        self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
+        self.shapes[table] = output.shape.clone();
         Ok(receipt)
     }
 
@@ -192,13 +214,14 @@ impl Engine for Embedded {
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let source = self.store.open(table)?;
+        let shape = self.shapes.get(table).cloned().unwrap_or_default();
         let persons = self.persons.get(table).and_then(Option::as_ref);
         let persons = persons.map(PrivateStream::read).transpose()?;
         let weighed = self.weighed.get(table).and_then(Option::as_ref);
         let share = |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
         let weights = weighed.map(|_| &share as &dyn Fn(u32, u64) -> u64);
         let told = Told { numbers: persons.as_deref(), weights };
-        let mut read = source.read_release_of(columns, told, beside, progress)?;
+        let mut read = source.read_shaped_of(columns, &shape, told, beside, progress)?;
         if !beside.columns.is_empty() && weighed.is_none() {
             read.seen.persons = persons;
         }
@@ -267,10 +290,19 @@ impl Source {
 
     /// Where a text occurs first in a column, in words for a message: `record 4811`.
     pub fn locate(&self, column: &str, text: &str) -> Result<Option<String>> {
-        struct Finder<'a>(&'a [u8], Option<(Place, usize)>);
+        struct Finder<'a>(&'a [u8], Option<(Place, usize)>, Option<DecimalMark>);
+        impl Finder<'_> {
+            /// Whether a number is written in another way than it is spelled here.
+            fn is_spelled(&self, own: Option<&[u8]>) -> bool {
+                let text = own.and_then(|own| std::str::from_utf8(own).ok());
+                let read = self.2.zip(text).and_then(|(mark, text)| mark.read(text));
+                read.is_some_and(|read| read.as_bytes() == self.0)
+            }
+        }
         impl Worker for Finder<'_> {
             fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
-                let found = (0..records.len()).find(|&r| records.get(r, 0) == Some(self.0));
+                let own = |r: usize| records.get(r, 0);
+                let found = (0..records.len()).find(|&r| own(r) == Some(self.0) || self.is_spelled(own(r)));
                 if let Some(record) = found {
                     self.1 = self.1.into_iter().chain([(at, record)]).min();
                 }
@@ -278,7 +310,7 @@ impl Source {
             }
         }
         let wanted = [self.position(column)?];
-        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None), &Silent, || {})?;
+        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None, self.decimal()), &Silent, || {})?;
         let first = scan.workers.iter().filter_map(|finder| finder.1).min();
         Ok(first.map(|(at, record)| scan.place(at, record)))
     }
@@ -289,7 +321,7 @@ mod tests {
     use super::*;
     use crate::Order;
     use incrowd_core::model::Promise;
-    use incrowd_core::{Code, ColumnSpec, Partition, RowId, Span, Value};
+    use incrowd_core::{Code, ColumnSpec, Dataset, Partition, RowId, Span, Value};
 
     /// Two groups: two records of a and one of b, two of c and one of a. `swap` exchanges an entry of the private stream in the
     /// first with one in the second, each given by how many records the person has.

@@ -55,7 +55,10 @@ impl Rows for Bucket<'_> {
     #[inline]
     fn code(&self, (at, group): Self::Row, column: usize) -> u32 {
         match self.cells.columns[column].0 {
-            Content::Quasi(q) => self.cells.plan.cells(group)[q],
+            Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                self.cells.plan.cells(group)[q]
+            }
+            Content::Mean(_) => group.0,
             Content::Sensitive(s) | Content::Category(s) => self.looks[at as usize + s],
             Content::OfGroup => group.0,
             Content::Carried => NO_TEXT,

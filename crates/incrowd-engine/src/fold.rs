@@ -58,6 +58,8 @@ struct FoldWorker<'a> {
     read: u64,
     dropped: u64,
     missing: Vec<u64>,
+    /// The position of the first of the texts that count as missing that was met; a null is the empty text.
+    marker: usize,
     /// What is known of the rows of single records, if that is asked.
     follow: Option<Follow<'a>>,
     /// Columns that are glanced at: the first one's slot, and what was seen.
@@ -129,6 +131,7 @@ impl Worker for FoldWorker<'_> {
         let read = records.len();
         self.codes.clear();
         self.codes.resize(read * width, MISSING);
+        let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
         // Column by column, so that one dictionary at a time is in the cache.
         for slot in 0..width {
             if let Some(cells) = records.coded(slot).filter(|cells| cells.texts.len() <= 2 * read) {
@@ -136,8 +139,16 @@ impl Worker for FoldWorker<'_> {
                 continue;
             }
             for record in 0..read {
-                let Some(text) = records.get(record, slot) else { continue };
+                let Some(text) = records.get(record, slot) else {
+                    self.marker = self.marker.min(empty);
+                    continue;
+                };
                 self.codes[record * width + slot] = match self.caches[slot].get(text) {
+                    Some(MISSING) => {
+                        let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
+                        self.marker = self.marker.min(marker.unwrap_or(empty));
+                        MISSING
+                    }
                     Some(code) => code,
                     None => self.ask(slot, text),
                 };
@@ -225,16 +236,23 @@ impl FoldWorker<'_> {
     /// Cells that came as numbers of texts: each text is looked up once.
     fn translate(&mut self, slot: usize, cells: CodedCells<'_>) {
         let width = self.caches.len();
+        let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
         self.translated.clear();
         self.translated.resize(cells.texts.len(), UNKNOWN);
         for (record, &place) in cells.codes.iter().enumerate() {
             if place == NO_TEXT {
+                self.marker = self.marker.min(empty);
                 continue;
             }
             let mut code = self.translated[place as usize];
             if code == UNKNOWN {
                 let text = cells.texts.value(place as usize).as_bytes();
                 code = match self.caches[slot].get(text) {
+                    Some(MISSING) => {
+                        let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
+                        self.marker = self.marker.min(marker.unwrap_or(empty));
+                        MISSING
+                    }
                     Some(code) => code,
                     None => self.ask(slot, text),
                 };
@@ -375,6 +393,7 @@ pub(crate) fn fold_with(
         read: 0,
         dropped: 0,
         missing: vec![0; width],
+        marker: spec.missing.len(),
         follow: (spec.person.is_some() || persons.is_some()).then(|| Follow {
             person: spec.person.as_ref().map(|_| (&named, Cache::new(&spec.missing))),
             persons: Vec::new(),
@@ -407,6 +426,8 @@ pub(crate) fn fold_with(
         folded.dropped_missing += worker.dropped;
         folded.missing.iter_mut().zip(&worker.missing).for_each(|(sum, n)| *sum += n);
     }
+    let marker = scan.workers.iter().map(|worker| worker.marker).min().unwrap_or(spec.missing.len());
+    folded.marker = spec.missing.get(marker).cloned();
     let digest = scan.digest.clone();
     let mut unnamed = 0;
     let mut followed: Vec<(u32, u32)> = Vec::new();
@@ -461,7 +482,11 @@ pub(crate) fn fold_with(
         .columns
         .iter()
         .zip(&dictionaries)
-        .map(|(name, dictionary)| FoldedColumn { name: name.clone(), texts: dictionary.texts() })
+        .map(|(name, dictionary)| {
+            let mut texts = dictionary.texts();
+            source.spell_numbers(&mut texts);
+            FoldedColumn { name: name.clone(), texts }
+        })
         .collect();
     let rows: usize = shards.iter().map(|shard| shard.len()).sum();
     let sizes: Vec<usize> = shards.iter().map(RowTable::len).collect();

@@ -24,6 +24,7 @@ mod private_stream;
 mod repeats;
 mod replay;
 mod rows;
+mod shape;
 mod shares;
 mod sink;
 mod source;
@@ -37,8 +38,9 @@ pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
-pub use source::{Batches, Compression, FORMATS, Format, FormatCard, Options, Source, digest};
-pub use store::{FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
+pub use shape::{Shape, high_column, low_column};
+pub use source::{Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest};
+pub use store::{Dialect, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
 
 use std::path::Path;
 
@@ -85,6 +87,14 @@ impl Order {
 pub enum Content {
     /// The plan's cells for the quasi-identifier at this position.
     Quasi(usize),
+    /// The lower ends of those cells, which are ranges of numbers.
+    Low(usize),
+    /// The upper ends.
+    High(usize),
+    /// The mean of the group's numbers.
+    Mean(usize),
+    /// The same cells, which are sets, as lists in formats that have them.
+    List(usize),
     /// The sensitive column at this position, as folded.
     Sensitive(usize),
     /// The category of the sensitive column at this position.
@@ -106,6 +116,8 @@ pub struct Output {
     pub missing: String,
     /// A number for each group, as text, where a column asks for it.
     pub by_group: Vec<String>,
+    /// What is shown in another way than its label.
+    pub shape: Shape,
 }
 
 /// What was written. An engine answers with an error instead if the numbers do not add up.

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use incrowd_core::{CodedColumn, Columnar, MISSING, Progress, Result};
+use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts, Progress, Result, numerals};
 
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
@@ -119,7 +119,17 @@ fn survey(
             }
         }
         table.records = codes.len();
-        let texts = dictionary.into_inner().expect("no worker is left").into_texts();
+        let mut texts = dictionary.into_inner().expect("no worker is left").into_texts();
+        if source.decimal().is_some_and(|mark| texts.iter().any(|(_, text)| numerals::is_marked(text, mark)))
+        {
+            let mut all: Vec<String> =
+                (0..texts.codes() as u32).map(|code| texts.get(code).to_owned()).collect();
+            source.spell_numbers(&mut all);
+            texts = PackedTexts::new();
+            all.iter().skip(1).for_each(|text| {
+                texts.push(text);
+            });
+        }
         table.columns.push(CodedColumn { name: name.clone(), texts, codes });
     }
     Ok(table)

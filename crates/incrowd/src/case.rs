@@ -1,7 +1,7 @@
 //! A release to be judged, with what its manifest says filled in.
 
 use incrowd_core::model::Promise;
-use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result};
+use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
 use incrowd_engine::{Beside, recover_beside};
 
 use crate::checked::{need_sensitive, promises};
@@ -39,6 +39,12 @@ impl Case {
             None => judging.clone(),
         };
         publication.arrange(&mut judging)?;
+        let columns =
+            judging.columns.iter().any(|(_, c)| matches!(c.spec.hierarchy, Some(HierarchySpec::Columns(_))));
+        if let (true, Some(original)) = (columns, judging.original.clone()) {
+            let source = crate::reading::open_input(&original)?;
+            crate::reading::resolve_columns(&mut judging.columns, &original.missing, &source, &Silent)?;
+        }
         let reading = Reading::of_roles(&judging.roles());
         Ok(Case { judging, manifest, publication, reading, stated })
     }
@@ -50,6 +56,7 @@ impl Case {
             manifest: self.manifest.as_ref(),
             values: self.judging.values.as_ref(),
             held: self.judging.held.as_ref(),
+            missing: self.reading.missing_label(),
         }
     }
 
@@ -108,6 +115,18 @@ impl Case {
             }
         }
         Ok(())
+    }
+
+    /// Means tell no ranges: whoever looks for people in ranges, or measures ranges, would read them as single values.
+    pub(crate) fn need_ranges(&self) -> Result<()> {
+        let written = self.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
+        match written.and_then(|written| written.means.first()) {
+            None => Ok(()),
+            Some(name) => Err(Error::job(format!(
+                "column `{name}` of the release holds means of groups, which tell no ranges"
+            ))
+            .help("what the release cost is in its manifest; to attack or measure it, make it with ranges or their ends")),
+        }
     }
 
     /// A promise along a hierarchy of a sensitive column cannot be judged without it. What the model says then (that the values

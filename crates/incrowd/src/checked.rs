@@ -6,14 +6,14 @@ use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec, looks_like_a_name,
 };
-use incrowd_engine::{Content, FoldSpec, Places};
+use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source};
 use incrowd_recode::Method;
 
 use crate::claim::Claim;
-use crate::job::{ColumnJob, DefaultRole, Job, ModelJob, OnMissing, RoleName};
+use crate::job::{ColumnJob, DefaultRole, Job, ModelJob, Numbers, OnMissing, Output, RoleName, Sets};
 use crate::manifest;
 use crate::publication::{self, Publication, TablePlace};
-use crate::reading::{Reading, carries, category_column, sensitive_spec};
+use crate::reading::{Reading, carries, category_column, dialect, sensitive_spec};
 use crate::suppression::{self, Planned};
 use crate::weights;
 
@@ -188,6 +188,9 @@ impl CheckedJob {
             CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
         publication.check(&checked)?;
         checked.check_estimates()?;
+        if let Some(output) = &checked.job.output {
+            checked.check_shapes(output)?;
+        }
         if checked.job.output.as_ref().is_some_and(|output| output.csv_safe) {
             let mut names = checked.output_columns().into_iter().map(|(name, _)| name);
             if let Some(name) = names.find(|name| incrowd_engine::is_formula(name.as_bytes())) {
@@ -199,6 +202,37 @@ impl CheckedJob {
             }
         }
         Ok(checked)
+    }
+
+    fn check_shapes(&self, output: &Output) -> Result<()> {
+        let other =
+            [("numbers", output.numbers != Numbers::default()), ("sets", output.sets != Sets::default())];
+        let asked = other.into_iter().find(|(_, asked)| *asked).map(|(key, _)| key);
+        if let Some(key) = asked.filter(|_| !self.publication.shapes()) {
+            return Err(Error::job(format!("`[output] {key}` goes with a release in one table"))
+                .help("leave it out")
+                .at(format!("output.{key}")));
+        }
+        if output.sets == Sets::List && matches!(Format::of_path(&output.path), Ok(Format::Csv(_))) {
+            return Err(Error::job("text has no lists")
+                .help("publish Parquet or Arrow, or sets as text")
+                .at("output.sets"));
+        }
+        Ok(())
+    }
+
+    /// How text is written: as the input is, unless the job says otherwise.
+    pub(crate) fn dialect(&self, source: &Source) -> Result<Dialect> {
+        let Some(output) = &self.job.output else { return Ok(Dialect::default()) };
+        let is_text = matches!(Format::of_path(&output.path), Ok(Format::Csv(_)));
+        let dialect = if is_text { dialect(source, output) } else { Dialect::default() };
+        let changed = source.decimal().is_some_and(|own| own != dialect.decimal);
+        if is_text && changed && carries(&self.schema) {
+            return Err(Error::job("columns that are passed through keep the decimal mark of the input")
+                .help("give them another role, or leave `[output] decimal` out")
+                .at("output.decimal"));
+        }
+        Ok(dialect)
     }
 
     /// Identifiers that are looked at for persons with several records, where nobody says which column tells them apart.
@@ -360,7 +394,17 @@ impl CheckedJob {
         let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
         let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
-        Ok((tables, Places { tables: paths, manifest, keys, private, csv_safe: output.csv_safe }))
+        Ok((
+            tables,
+            Places {
+                tables: paths,
+                manifest,
+                keys,
+                private,
+                csv_safe: output.csv_safe,
+                dialect: Dialect::default(),
+            },
+        ))
     }
 }
 

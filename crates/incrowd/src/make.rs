@@ -1,15 +1,19 @@
 //! From what was read to a release in memory: no file, no clock. The command line, comparisons and every engine call [`make`].
 
+use std::collections::HashMap;
+
 use incrowd_audit::tally;
 use incrowd_core::dataset::Quasi;
 use incrowd_core::exact::Decimal;
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::model::BoundModel;
+use incrowd_core::number::parse_number;
+use incrowd_core::plan::mean_text;
 use incrowd_core::{
-    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, HierarchySpec, Partition, Plan,
-    Progress, Result, Schema,
+    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, Partition,
+    Plan, Progress, Result, Schema,
 };
-use incrowd_engine::{Engine, Output, Receipt};
+use incrowd_engine::{Content, Engine, Output, Receipt, Shape};
 use incrowd_recode::least::{BoundReport, Metric, least_loss};
 use incrowd_recode::ungrouped::finish_suppression;
 use incrowd_recode::{Recoding, Reported};
@@ -113,6 +117,11 @@ pub struct Made {
     pub(crate) distinct_rows: u64,
     /// How many records have a missing value, by column, where there are any.
     pub(crate) missing: Vec<(String, u64)>,
+    /// What the first table shows in another way than its label.
+    pub(crate) shape: Shape,
+    /// For each column of which means are published what they stand for: the label of the groups that have a mean, or `*` if they
+    /// have different ones.
+    pub(crate) mean_labels: Vec<(String, HashMap<String, String>)>,
 }
 
 // Cells must not reach logs.
@@ -120,6 +129,24 @@ impl std::fmt::Debug for Made {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Made").field("tables", &self.tables.len()).finish_non_exhaustive()
     }
+}
+
+/// What the means of a column stand for.
+fn mean_labels(plan: &Plan<'_>, quasi: usize) -> HashMap<String, String> {
+    let mut labels: HashMap<String, String> = HashMap::new();
+    for (group, mean) in plan.means(quasi).into_iter().enumerate() {
+        let Some(mean) = mean else { continue };
+        let label = plan.text(GroupId(group as u32), quasi);
+        labels
+            .entry(mean_text(mean))
+            .and_modify(|known| {
+                if known != label {
+                    "*".clone_into(known);
+                }
+            })
+            .or_insert_with(|| label.to_owned());
+    }
+    labels
 }
 
 /// Makes a release of a table in memory. What a release would need that the promises do not allow is said here.
@@ -159,6 +186,8 @@ impl Made {
             microdata: None,
             distinct_rows: folded.rows() as u64,
             missing: missing.filter(|(_, records)| *records > 0).collect(),
+            shape: Shape::default(),
+            mean_labels: Vec::new(),
         }
     }
 
@@ -187,11 +216,30 @@ impl Made {
         for (i, table) in self.tables.drain(..).enumerate() {
             progress.step("labelling", None);
             let plan = Plan::new(&table.data, &table.partition).withholding(withheld);
+            for (name, content) in &table.output.columns {
+                if let Content::Mean(q) = content {
+                    self.mean_labels.push((name.clone(), mean_labels(&plan, *q)));
+                }
+            }
             let receipt = engine.stage(i, &plan, &table.output, progress)?;
             let columns = table.output.columns.into_iter().map(|(name, _)| name).collect();
             staged.push(Staged { content: table.content, columns, receipt });
         }
         Ok(staged)
+    }
+
+    /// A table that was read back, with the ranges that its means stand for.
+    pub(crate) fn with_ranges(&self, mut people: Folded) -> Folded {
+        for (name, labels) in &self.mean_labels {
+            for column in people.columns.iter_mut().filter(|column| column.name == *name) {
+                for text in &mut column.texts {
+                    let plain = parse_number(text).map(|n| mean_text(n.as_f64()));
+                    *text =
+                        plain.and_then(|text| labels.get(&text).cloned()).unwrap_or_else(|| "*".to_owned());
+                }
+            }
+        }
+        people
     }
 
     /// The cells of the first table as they would be published, row by row.

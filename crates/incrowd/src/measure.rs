@@ -124,6 +124,7 @@ pub(crate) fn measured(
     progress: &dyn Progress,
 ) -> Result<Measurement> {
     case.reading.need_quasi()?;
+    case.need_ranges()?;
     case.need_hierarchies()?;
     let layout = case.publication.layout();
     ask.map_or(Ok(()), |ask| ask.fits(layout))?;

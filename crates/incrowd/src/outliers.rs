@@ -49,7 +49,14 @@ impl OutlierProfile {
 /// Counts the outliers of the table of `job.input`, on the job's quasi-identifiers and sensitive columns, as the parameters of
 /// plain-k-anonymity say.
 pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) -> Result<OutlierProfile> {
-    let mut reading = Reading::of_roles(&job.roles());
+    let mut roles = job.roles();
+    crate::reading::resolve_columns(
+        &mut roles.columns,
+        &job.input.missing,
+        &crate::reading::open_input(&job.input)?,
+        progress,
+    )?;
+    let mut reading = Reading::of_roles(&roles);
     if reading.quasi.is_empty() {
         return Err(Error::job("outliers need quasi-identifiers to measure distance on")
             .help("name them with `[columns] role = \"quasi\"`"));

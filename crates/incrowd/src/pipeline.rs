@@ -15,10 +15,10 @@ use crate::checked::CheckedJob;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, file_name, parameters};
+use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, WrittenEntry, file_name, parameters};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
-use crate::reading::open_input;
+use crate::reading::{open_input, resolve_columns};
 use crate::release::{Release, Verified};
 use crate::suppression::{FileKeys, SuppressionReport};
 
@@ -95,13 +95,16 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
 
 /// The whole way with any engine.
 pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
-    let job = CheckedJob::for_table(job, engine.columns(), engine.source().is_named())?;
+    let mut job = job.clone();
+    resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
+    let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
     let released = release(engine, &job, progress);
     released.inspect_err(|_| engine.discard())
 }
 
 fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -> Result<Report> {
-    let (tables, places) = job.places()?;
+    let (tables, mut places) = job.places()?;
+    places.dialect = job.dialect(engine.source())?;
     engine.begin(&places)?;
     let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
     let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
@@ -112,6 +115,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
     let mut manifest = manifest(job, &made, &release.state, &tables);
+    manifest.job.written = WrittenEntry::of(places.dialect, &made.shape);
     manifest.seal(signing.as_ref())?;
     if let Some(withholding) = &made.withholding {
         release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;
@@ -119,6 +123,7 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
     let mut warnings = job.warnings.clone();
+    warnings.extend(crate::guarantee::misfits(&made.domains, &job.reading()));
     warnings.extend(made.repeating.iter().map(|name| {
         format!(
             "identifier `{name}` occurs in several records, and k records need not be k people; if it tells persons apart, \

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::dataset::EncodeError;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
-    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, Population, Progress, Publish, Result, Role,
-    Schema, SensitiveSpec,
+    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
+    Result, Role, Schema, SensitiveSpec, spelling,
 };
-use incrowd_engine::{FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside};
+use incrowd_engine::{
+    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside,
+};
 
-use crate::job::{ColumnJob, Input, OnMissing, RoleName, Roles, Table};
+use crate::job::{ColumnJob, Input, OnMissing, Output, RoleName, Roles, Table};
+use crate::manifest::Manifest;
 
 /// What a reader of a table is told instead of finding it out.
 pub(crate) fn options(table: &Table) -> Result<Options> {
@@ -20,7 +24,8 @@ pub(crate) fn options(table: &Table) -> Result<Options> {
         })
     };
     let format = table.format.as_deref().map(named).transpose()?;
-    Ok(Options { format, delimiter: table.delimiter, digest: false })
+    let (delimiter, encoding, decimal) = (table.delimiter, table.encoding, table.decimal);
+    Ok(Options { format, delimiter, encoding, decimal, sheet: table.sheet.clone(), digest: false })
 }
 
 /// Opens a table.
@@ -36,8 +41,8 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
     open(&input.table()).map_err(|e| e.at("input.path"))
 }
 
-/// Opens a published table. What incrowd wrote need not be sniffed: its name tells the delimiter.
-pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
+/// Opens a published table. What incrowd wrote need not be sniffed: its manifest or its name tells how.
+pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
@@ -45,15 +50,39 @@ pub(crate) fn open_release(table: &Table, ours: bool) -> Result<Source> {
         recover_beside(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };
-    if let (true, None, [path]) = (ours, options.delimiter, table.paths.as_slice()) {
-        options.delimiter = Some(delimiter_of(path));
+    if let (Some(manifest), None, [path]) = (manifest, options.delimiter, table.paths.as_slice()) {
+        let written = manifest.job.written.as_ref();
+        let delimiter = written.and_then(|written| written.delimiter.as_ref()?.bytes().next());
+        options.delimiter = Some(delimiter.unwrap_or_else(|| delimiter_of(path)));
+        let comma = written.is_some_and(|written| written.decimal.as_deref() == Some(","));
+        options.decimal = Some(if comma { DecimalMark::Comma } else { DecimalMark::Point });
+        options.encoding = Some(Encoding::Utf8);
     }
     Source::open(&table.paths, &options)
 }
 
 /// Opens another file of a release.
-pub(crate) fn open_beside(path: &Path) -> Result<Source> {
-    open_release(&Table::file(path), true)
+pub(crate) fn open_beside(path: &Path, manifest: Option<&Manifest>) -> Result<Source> {
+    let known = Manifest::default();
+    open_release(&Table::file(path), Some(manifest.unwrap_or(&known)))
+}
+
+/// How a release of a table is written in text: as the table is, unless the job or the name of the file says otherwise.
+pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
+    let by_name = delimiter_of(&output.path);
+    let name = output.path.to_string_lossy().to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    let kept = source.delimiter().filter(|&own| {
+        let otherwise = name.ends_with(".tsv") || (name.ends_with(".csv") && own == b'\t');
+        own != by_name && !otherwise
+    });
+    Dialect {
+        delimiter: output
+            .delimiter
+            .filter(|own| *own != by_name)
+            .or(kept.filter(|_| output.delimiter.is_none())),
+        decimal: output.decimal.or(source.decimal()).unwrap_or_default(),
+    }
 }
 
 /// The columns of a table by their roles, and how their cells are read.
@@ -69,6 +98,7 @@ pub(crate) struct Reading {
 pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
     SensitiveSpec {
         kind: column.spec.kind,
+        format: column.spec.format,
         hierarchy: column.spec.hierarchy.clone(),
         categories: column.categories.clone(),
         publish: column.publish,
@@ -207,7 +237,16 @@ impl Reading {
     pub(crate) fn fold_population(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Folded> {
         let table = Table { paths: paths.to_vec(), ..Table::default() };
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
-        let fold = || self.fold_all(&open(&table)?, "population table", names, None, progress);
+        let fold = || -> Result<Folded> {
+            let mut folded = self.fold_all(&open(&table)?, "population table", names, None, progress)?;
+            // A population may hold what the release does not; what is no date there lies outside.
+            for (column, (_, spec)) in folded.columns.iter_mut().zip(&self.quasi) {
+                spelling::unify(column, spec).map_err(|misfit| {
+                    Error::input(format!("the population table: {}", misfit.error.message()))
+                })?;
+            }
+            Ok(folded)
+        };
         fold().map_err(|e| e.at("population.path"))
     }
 
@@ -298,6 +337,59 @@ fn with_place(error: &Error, place: &str) -> Error {
         Some(key) => placed.at(key),
         None => placed,
     }
+}
+
+/// Reads the hierarchies that other columns of the table tell.
+pub(crate) fn resolve_columns(
+    columns: &mut [(String, ColumnJob)],
+    missing: &[String],
+    source: &Source,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for (name, column) in columns {
+        if let Some(HierarchySpec::Columns(above)) = &mut column.spec.hierarchy
+            && !above.is_resolved()
+        {
+            let names: Vec<String> =
+                std::iter::once(name.clone()).chain(above.names().iter().cloned()).collect();
+            for (i, wanted) in names.iter().enumerate() {
+                source.position(wanted).map_err(|e| e.at(format!("columns.{name}.hierarchy")))?;
+                if names[..i].contains(wanted) {
+                    return Err(Error::job(format!(
+                        "column `{wanted}` is named twice in the hierarchy of `{name}`"
+                    ))
+                    .at(format!("columns.{name}.hierarchy")));
+                }
+            }
+            let spec = FoldSpec { columns: names, missing: missing.to_vec(), ..FoldSpec::default() };
+            *above = above.resolved(name, &source.fold(&spec, progress)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// A hierarchy of a column, with what other columns of the table tell filled in.
+pub fn read_columns(
+    hierarchy: HierarchySpec,
+    input: &Input,
+    column: &str,
+    progress: &dyn Progress,
+) -> Result<HierarchySpec> {
+    let spec = ColumnSpec { hierarchy: Some(hierarchy.clone()), ..ColumnSpec::default() };
+    let mut columns = [(column.to_owned(), ColumnJob { spec, ..ColumnJob::default() })];
+    resolve_columns(&mut columns, &input.missing, &open_input(input)?, progress)?;
+    let [(_, column)] = columns;
+    Ok(column.spec.hierarchy.unwrap_or(hierarchy))
+}
+
+/// The values of a column as its hierarchy spells them: dates as they are published.
+pub fn spelled(hierarchy: &HierarchySpec, column: &str, values: &[&str]) -> Result<Vec<String>> {
+    let texts = std::iter::once("").chain(values.iter().copied()).map(str::to_owned).collect();
+    let mut folded = FoldedColumn { name: column.to_owned(), texts };
+    let spec = ColumnSpec { hierarchy: Some(hierarchy.clone()), ..ColumnSpec::default() };
+    spelling::unify(&mut folded, &spec).map_err(|misfit| misfit.error)?;
+    folded.texts.remove(0);
+    Ok(folded.texts)
 }
 
 /// The distinct values of one column of a table, those that count as missing left out.

@@ -11,7 +11,7 @@ use crate::as_it_is;
 use crate::checked::{CheckedJob, need_sensitive};
 use crate::make::{Made, Staged};
 use crate::manifest::Manifest;
-use crate::publication::{Asked, ReadFile, References, StagedShelf};
+use crate::publication::{Asked, ReadFile, References, StagedShelf, Tables};
 use crate::reading::Reading;
 use crate::suppression::SuppressionReport;
 use crate::weights;
@@ -99,13 +99,20 @@ impl<'e> Release<'e, Unchecked> {
                 )));
             }
         }
+        crate::guarantee::check(&tables.people, &reading, Some(&made.domains))?;
         weights::verify(engine, job, progress)?;
         progress.step("looking who is alone", None);
         let alone = as_it_is::look(&tables, job)?;
         alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;
         tables.seen = Seen::default();
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
-        let tally = job.publication.tally(&tables, &made.domains, absent)?;
+        let tally = if made.mean_labels.is_empty() {
+            job.publication.tally(&tables, &made.domains, absent)?
+        } else {
+            // The means are what a reader sees; the ranges they stand for are what they cost.
+            let ranges = Tables { people: made.with_ranges(tables.people.clone()), ..tables.clone() };
+            job.publication.tally(&ranges, &made.domains, absent)?
+        };
         let files = tables.files.clone();
         let withholding = made.withholding.as_ref();
         let mut suppression = withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;

@@ -19,6 +19,15 @@ impl Report {
         said
     }
 
+    /// What came of it in one line.
+    pub fn verdict(&self) -> String {
+        let kept: Vec<&str> =
+            self.verification.judgements.iter().map(|judgement| judgement.title.as_str()).collect();
+        let ncp = self.manifest.metrics.get("ncp").unwrap_or(0.0);
+        let (records, kept) = (thousands(self.records.published), kept.join(", "));
+        format!("verified: {records} records published, {kept} kept, NCP {ncp:.4}")
+    }
+
     /// What only the owner of the data may know; nothing if there is nothing else.
     pub fn owner_text(&self) -> Vec<Block> {
         let found = self.algorithm_report.as_ref().map(|report| report.to_text(self.outcome()));

@@ -115,7 +115,13 @@ impl<'a> Reader<'a> {
             let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
             Some(Says::Between(number(lo)?, number(hi)?))
         };
-        number(text).map(|x| Says::Between(x, x)).or_else(range).unwrap_or_else(label)
+        let open = || {
+            let above = text.strip_prefix(">=").and_then(number).map(|lo| Says::Between(lo, f64::INFINITY));
+            above.or_else(|| {
+                text.strip_prefix("<=").and_then(number).map(|hi| Says::Between(f64::NEG_INFINITY, hi))
+            })
+        };
+        number(text).map(|x| Says::Between(x, x)).or_else(range).or_else(open).unwrap_or_else(label)
     }
 }
 

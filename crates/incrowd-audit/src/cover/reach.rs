@@ -118,7 +118,8 @@ pub(super) fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
     for text in release.texts.iter().skip(1).filter(|t| *t != "*" && *t != missing) {
         match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).and_then(|t| t.split_once(", ")) {
             Some((lo, hi)) => parts.extend([lo, hi]),
-            None => parts.push(text),
+            // A bounded number, `>=90`.
+            None => parts.push(text.strip_prefix(">=").or_else(|| text.strip_prefix("<=")).unwrap_or(text)),
         }
     }
     if parts.is_empty() {

@@ -102,5 +102,6 @@ fn reads(text: &str, kind: Kind) -> bool {
         let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
         Some(value(lo)? <= value(hi)?)
     };
-    text == "*" || value(text).is_some() || range() == Some(true)
+    let open = || text.strip_prefix(">=").or_else(|| text.strip_prefix("<=")).and_then(value).is_some();
+    text == "*" || open() || value(text).is_some() || range() == Some(true)
 }

@@ -98,24 +98,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Made by an independent computation, and, with nine digits, the figures of sdcMicro 5.8.1. The independent computation cut its
-    /// series off where it converges slowly: with 250 people for each record it is off by up to 3 %.
+    /// The hypergeometric function of mpmath with 40 digits, and the figures of sdcMicro 5.8.1 where it computes the same.
     const VECTORS: [(u64, f64, f64); 18] = [
         (1, 1.5, 0.8109302162163289),
         (1, 10.0, 0.25584278811044947),
-        (1, 250.0, 0.022174541813190285),
+        (1, 250.0, 0.022174541838804202),
         (2, 3.0, 0.37813956756734257),
         (2, 20.0, 0.08268413465439452),
-        (2, 500.0, 0.003927009438052529),
+        (2, 500.0, 0.0039270098721333165),
         (3, 4.5, 0.2437208648653149),
         (3, 30.0, 0.04636842948284504),
-        (3, 750.0, 0.0019922573139718926),
+        (3, 750.0, 0.001992261004529585),
         (5, 7.5, 0.1415501261279269),
         (5, 50.0, 0.02423500118703102),
-        (5, 1250.0, 0.000998581998798151),
+        (5, 1250.0, 0.000998671939608574),
         (10, 15.0, 0.06880866231903793),
         (10, 100.0, 0.01097600625870451),
-        (10, 2500.0, 0.00043472659514156735),
+        (10, 2500.0, 0.000444222475684157),
         (1, 100.0, 0.046516871),
         (2, 200.0, 0.009631143),
         (3, 300.0, 0.004953221),
@@ -125,11 +124,7 @@ mod tests {
     fn the_vectors_hold() {
         for (f, people, risk) in VECTORS {
             let found = benedetti_franconi(f, people);
-            let digits = match people / f as f64 {
-                stretch if stretch > 200.0 => 3e-2,
-                stretch if stretch > 50.0 => 1e-6,
-                _ => 1e-12,
-            };
+            let digits = if risk.to_string().len() > 12 { 1e-9 } else { 1e-6 };
             assert!((found / risk - 1.0).abs() < digits, "f = {f}, F = {people}: {found}, not {risk}");
         }
         // Closed forms.

@@ -2,22 +2,41 @@
 
 use std::process::ExitCode;
 
-use incrowd::Report;
+use incrowd::job::JobFile;
+use incrowd::{Error, Report};
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
 use crate::print::{OutputMode, print_blocks, say};
 use crate::progress::Bar;
+use crate::streams::Outgoing;
 
 pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
-    let file = args.keys.making(&args.inputs, mode)?;
+    let mut file = args.keys.making(&args.inputs, mode)?;
     warn_of_hierarchies(&file.job, mode);
+    if args.dry_run {
+        return dry_run(&file, mode);
+    }
+    let outgoing = Outgoing::of(&mut file.job).map_err(|e| file.provenance.locate(e))?;
+    if outgoing.is_some() && mode.json {
+        return Err(Error::job("standard output cannot have both the release and the report")
+            .help("leave --json out, or name a file for the release")
+            .into());
+    }
     let report = incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
         mode.note(&format!("not published, because they have no role: {columns}"));
     }
     report.warnings.iter().for_each(|warning| mode.note(warning));
+    if let Some(outgoing) = outgoing {
+        if !outgoing.manifest {
+            mode.note("no manifest is kept; name one with --manifest FILE");
+        }
+        mode.note(&report.verdict());
+        outgoing.send()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
@@ -25,6 +44,31 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     }
     if let Some(output) = file.job.output.as_ref().filter(|_| !mode.json) {
         super::report::print(output.report.as_deref(), output.owner_report.as_deref());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What would happen: the whole way, in memory, with nothing written.
+fn dry_run(file: &JobFile, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let mut job = file.job.clone();
+    if job.suppression.is_some() {
+        return Err(Error::job("a dry run draws nothing, and a suppression step does")
+            .help("leave --dry-run out, or compare without the step")
+            .into());
+    }
+    // A release in memory has its name only.
+    let output = job.output.get_or_insert_with(Default::default);
+    (output.report, output.owner_report, output.sign) = (None, None, None);
+    let started = std::time::Instant::now();
+    let released =
+        incrowd::anonymize_in_memory(&job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let report = released.report;
+    report.warnings.iter().for_each(|warning| mode.note(warning));
+    if mode.json {
+        mode.print_json(&report.to_json());
+    } else {
+        print(&report);
+        say!("\ndry run  nothing was written; it took {:.1} s", started.elapsed().as_secs_f64());
     }
     Ok(ExitCode::SUCCESS)
 }

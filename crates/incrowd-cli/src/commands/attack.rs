@@ -43,7 +43,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report, &args.release.display().to_string());
+        print(&report, &args.release.display().to_string(), args.all);
         if let Some(path) = &args.details {
             print_private(&report, &path.display().to_string());
         }
@@ -95,57 +95,135 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
     })
 }
 
-fn print(report: &AttackReport, path: &str) {
+/// So many attacks are told of a section, unless all are asked for.
+const SHOWN: usize = 5;
+
+fn print(report: &AttackReport, path: &str, all: bool) {
     say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
     say!("\nmay be published\n");
     let public: Vec<&Attacked> = report.of(false).collect();
     if public.is_empty() && !report.attacked.is_empty() {
         say!(" nothing: what these attacks found follows from what is not published");
     }
-    section(&public);
-    for skipped in &report.skipped {
-        let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
-        say!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
-    }
-    print_limits(report.of(false));
+    let mut lines = section(&public, all);
+    lines.extend(not_run(report, all));
+    lines.extend(limits(&public));
+    block(&lines);
     let private: Vec<&Attacked> = report.of(true).collect();
     if !private.is_empty() {
         say!("\nfor the data owner only: this follows from what is not published\n");
-        section(&private);
-        print_limits(private.into_iter());
+        let mut lines = section(&private, all);
+        lines.extend(limits(&private));
+        block(&lines);
+    }
+    say!("\nverdict  {}", verdict(report));
+    let hidden = |private| report.of(private).count() > SHOWN;
+    if !all && (hidden(true) || hidden(false) || report.skipped.len() > SHOWN) {
+        say!("         --all shows every attack and everything it found");
     }
 }
 
-fn print_limits<'a>(attacked: impl Iterator<Item = &'a Attacked>) {
+/// Lines below a blank one, if there are any.
+fn block(lines: &[String]) {
+    if !lines.is_empty() {
+        say!("\n{}", lines.join("\n"));
+    }
+}
+
+/// The attacks that did not run, and why; of many only how many they are.
+fn not_run(report: &AttackReport, all: bool) -> Vec<String> {
+    let skipped = &report.skipped;
+    if !all && skipped.len() > SHOWN {
+        return vec![format!("not run  {} attacks: --all says why", skipped.len())];
+    }
+    let mut lines = Vec::new();
+    for skipped in skipped {
+        let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
+        lines.push(format!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why)));
+    }
+    lines
+}
+
+/// What the attacks come to, in one line.
+fn verdict(report: &AttackReport) -> String {
+    let ran = match report.attacked.len() {
+        0 => return "no attack ran".to_owned(),
+        1 => "1 attack ran".to_owned(),
+        n => format!("{n} attacks ran"),
+    };
+    let exceeded =
+        report.attacked.iter().flat_map(|attacked| &attacked.limits).filter(|limit| !limit.holds).count();
+    let limits = match exceeded {
+        0 => String::new(),
+        1 => "1 limit is exceeded; ".to_owned(),
+        n => format!("{n} limits are exceeded; "),
+    };
+    let worst = report
+        .attacked
+        .iter()
+        .map(|attacked| &attacked.finding)
+        .max_by(|a, b| a.share().total_cmp(&b.share()));
+    match worst.filter(|finding| finding.at_risk > 0) {
+        None => format!("{limits}{ran}, and nobody is at risk by any of them"),
+        Some(finding) => format!(
+            "{limits}{ran}; most are at risk by {}: {} of {} {} ({:.1} %)",
+            title(finding),
+            thousands(finding.at_risk),
+            thousands(finding.of),
+            finding.people,
+            100.0 * finding.share()
+        ),
+    }
+}
+
+fn limits(attacked: &[&Attacked]) -> Vec<String> {
+    let mut lines = Vec::new();
     for attacked in attacked {
         for limit in &attacked.limits {
             let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
-            say!("limit    {}   {holds}   {what} is {have}, at most {most}", title(&attacked.finding));
+            let title = title(&attacked.finding);
+            lines.push(format!("limit    {title}   {holds}   {what} is {have}, at most {most}"));
         }
     }
+    lines
 }
 
-/// The findings of one section.
-fn section(attacked: &[&Attacked]) {
+/// The findings of one section. Of many attacks those that put most people at risk, in the order in which they ran. What remains
+/// to be noted is returned.
+fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
     if attacked.is_empty() {
-        return;
+        return Vec::new();
     }
+    let mut places: Vec<usize> = (0..attacked.len()).collect();
+    places.sort_by(|&a, &b| {
+        let share = |at: usize| attacked[at].finding.share();
+        share(b).total_cmp(&share(a)).then(a.cmp(&b))
+    });
+    places.truncate(if all { attacked.len() } else { SHOWN });
+    places.sort_unstable();
+    let few = attacked.len() <= SHOWN;
+    let attacked: &[&Attacked] = &places.into_iter().map(|at| attacked[at]).collect::<Vec<_>>();
     say!("{}\n", findings(attacked));
     for line in legend(attacked) {
         say!("{line}");
     }
-    say!("\npeople by risk\n");
-    bands(attacked).into_iter().for_each(|text| say!("{text}\n"));
+    if !all && !few {
+        return Vec::new();
+    }
+    say!("\npeople by risk");
+    bands(attacked).into_iter().for_each(|text| say!("\n{text}"));
     let facts: Vec<Vec<String>> = attacked.iter().flat_map(|a| facts(&a.finding)).collect();
     if !facts.is_empty() {
-        say!("{}\n", table(facts));
+        say!("\n{}", table(facts));
     }
+    let mut notes = Vec::new();
     for attacked in attacked {
         for note in &attacked.finding.notes {
-            say!("note     {}: {}", title(&attacked.finding), with_flags(note));
+            notes.push(format!("note     {}: {}", title(&attacked.finding), with_flags(note)));
         }
     }
+    notes
 }
 
 fn title(finding: &Finding) -> String {

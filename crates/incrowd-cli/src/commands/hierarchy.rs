@@ -75,6 +75,9 @@ fn made(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxo
     let counted = incrowd::column_counts(&input, column, &Bar::new(mode))?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
+    let spec = incrowd::read_columns(spec, &input, column, &Bar::new(mode))?;
+    let values = incrowd::spelled(&spec, column, &values)?;
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let taxonomy = spec.build_counted(column, &values, Some(&counts), None)?;
     let absent =
         lint::missing_values(&taxonomy, values.iter().copied().filter(|v| spec.canonical(v).is_none()));

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
         return Err(Error::job("the job file would overwrite the table").into());
     }
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
-    let options = InitOptions { input, roles, k: args.k, job: args.output.clone() };
+    let options = InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
     let draft = init(&options, &Bar::new(mode))?;
     incrowd::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
     let columns = by_role(&draft.profile);
@@ -49,6 +49,13 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
     let doubts = unsure(&draft.profile);
     if !doubts.is_empty() {
         mode.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
+    }
+    let quasi = draft.profile.columns.iter().filter(|c| c.proposal.role == RoleName::Quasi).count();
+    if quasi > incrowd::profile::MANY {
+        mode.note(&format!(
+            "{quasi} quasi-identifiers are many: keep those that somebody else can know of a person, and say with --sensitive or \
+             --drop what the others are"
+        ));
     }
     mode.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
     Ok(ExitCode::SUCCESS)

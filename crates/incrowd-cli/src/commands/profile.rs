@@ -13,10 +13,12 @@ use crate::failure::Failure;
 use crate::print::{OutputMode, number, say, table, thousands};
 use crate::progress::Bar;
 
-/// How many sets of columns the text shows; JSON has all.
-const SHOWN: usize = 20;
+/// How many lines of a list the text shows unless all are asked for; JSON has all.
+const SHOWN: usize = 5;
+/// So many columns are listed all the same.
+const FEW: usize = 12;
 /// The keys that say how the table is read.
-const READING: [&str; 4] = ["missing", "delimiter", "format", "weight"];
+const READING: [&str; 7] = ["missing", "delimiter", "format", "encoding", "decimal", "sheet", "weight"];
 
 pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {
@@ -50,7 +52,7 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
         }
         mode.print_json(&json);
     } else {
-        print(&profile);
+        print(&profile, args.all);
         if let Some(outliers) = &outliers {
             print_outliers(outliers);
         }
@@ -117,15 +119,27 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn print(profile: &Profile) {
+fn print(profile: &Profile, all: bool) {
     say!("may be published");
     say!("  {} records, {} columns\n", thousands(profile.records), profile.table_columns);
-    say!("for the data owner only: what follows describes people who are not protected yet\n");
-    columns(profile);
-    roles(profile);
-    sets(profile);
+    say!("for the data owner only: what follows describes people who are not protected yet");
+    let (every, all) = (all, all || profile.columns.len() <= FEW);
+    if all {
+        columns(profile);
+    }
+    roles(profile, all);
+    sets(
+        profile,
+        if every {
+            usize::MAX
+        } else if all {
+            4 * SHOWN
+        } else {
+            SHOWN
+        },
+    );
     match &profile.uniqueness {
-        Some(uniqueness) => unique(profile, uniqueness),
+        Some(uniqueness) => unique(profile, uniqueness, all),
         None => say!(
             "\nno column looks like a quasi-identifier; name them with --quasi to see how unique people are"
         ),
@@ -139,6 +153,38 @@ fn print(profile: &Profile) {
             "\npopulation: give --sampling-fraction or --population-size to estimate who is unique in it"
         ),
     }
+    say!("\nverdict  {}", verdict(profile));
+    if !all {
+        say!("         --all shows every column and every set");
+    }
+}
+
+/// What the profile comes to, in one line.
+fn verdict(profile: &Profile) -> String {
+    let unsure = profile.columns.iter().filter(|column| !column.proposal.sure).count();
+    let look = match unsure {
+        0 => String::new(),
+        1 => "; look at the role of 1 column that is unsure".to_owned(),
+        n => format!("; look at the roles of {n} columns that are unsure"),
+    };
+    let Some(uniqueness) = &profile.uniqueness else {
+        return format!("no quasi-identifier was found, so nothing tells how unique people are{look}");
+    };
+    let share = profile.share_of(uniqueness.sizes.of_size(1));
+    let on = match uniqueness.columns.len() {
+        1 => "1 quasi-identifier".to_owned(),
+        n => format!("{n} quasi-identifiers"),
+    };
+    let with = uniqueness
+        .columns
+        .iter()
+        .zip(&uniqueness.without)
+        .min_by_key(|(column, unique)| (**unique, **column));
+    let most = with.filter(|_| uniqueness.columns.len() > 1 && share > 0.0).map(|(column, unique)| {
+        let left = percent(profile.share_of(*unique));
+        format!("; `{}` does most of it, without it {left} would be", profile.columns[*column].name)
+    });
+    format!("{} of the records are unique on {on}{}{look}", percent(share), most.unwrap_or_default())
 }
 
 fn columns(profile: &Profile) {
@@ -155,14 +201,31 @@ fn columns(profile: &Profile) {
             percent(profile.share_of(counts.largest)),
         ]);
     }
-    say!("columns (shares are of all records; unique: nobody else has the value)");
+    say!("\ncolumns (shares are of all records; unique: nobody else has the value)");
     say!("{}", table(rows));
 }
 
-fn roles(profile: &Profile) {
+fn roles(profile: &Profile, all: bool) {
     say!("\nproposed roles (? is unsure, and then the role is one that protects)");
     let widest = profile.columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
-    for column in &profile.columns {
+    if !all {
+        for (word, role) in incrowd::job::RoleName::ALL {
+            let of = |c: &&incrowd::profile::ColumnProfile| c.proposal.role == role && c.proposal.sure;
+            let names: Vec<&str> = profile.columns.iter().filter(of).map(|c| c.name.as_str()).collect();
+            if !names.is_empty() {
+                say!(" {word:<11} {:>3}  {}", names.len(), names.join(", "));
+            }
+        }
+    }
+    // Of many columns those that somebody should look at.
+    let mut told = 0;
+    for column in
+        profile.columns.iter().filter(|column| all || !column.proposal.sure || !column.markers.is_empty())
+    {
+        told += 1;
+        if !all && told > 2 * SHOWN {
+            continue;
+        }
         let proposal = &column.proposal;
         let role =
             incrowd::job::RoleName::ALL.iter().find(|(_, r)| *r == proposal.role).map_or("", |(n, _)| n);
@@ -179,6 +242,9 @@ fn roles(profile: &Profile) {
         for remark in &column.remarks {
             say!(" {:<widest$}               {remark}", "");
         }
+    }
+    if !all && told > 2 * SHOWN {
+        say!(" and {} more that are unsure", told - 2 * SHOWN);
     }
     if profile.sensitive_unique > 0 {
         let share = percent(profile.share_of(profile.sensitive_unique));
@@ -199,7 +265,7 @@ fn roles(profile: &Profile) {
     }
 }
 
-fn sets(profile: &Profile) {
+fn sets(profile: &Profile, shown: usize) {
     let found = &profile.found;
     let what = match found.needed {
         1 => "at least one record".to_owned(),
@@ -212,22 +278,22 @@ fn sets(profile: &Profile) {
         say!(" none");
     }
     let mut rows = Vec::new();
-    for set in found.combinations.iter().take(SHOWN) {
+    for set in found.combinations.iter().take(shown) {
         let names: Vec<&str> = set.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
         rows.push(vec![names.join(" + "), percent(profile.share_of(set.unique))]);
     }
     if !rows.is_empty() {
         say!("{}", table(rows));
     }
-    if found.combinations.len() > SHOWN {
-        say!(" and {} more sets (--json lists all)", thousands((found.combinations.len() - SHOWN) as u64));
+    if found.combinations.len() > shown {
+        say!(" and {} more sets (--all lists them)", thousands((found.combinations.len() - shown) as u64));
     }
     if profile.cut_short {
         say!(" larger sets were not searched because the table is large; ask with --max-columns");
     }
 }
 
-fn unique(profile: &Profile, uniqueness: &Uniqueness) {
+fn unique(profile: &Profile, uniqueness: &Uniqueness, all: bool) {
     let sizes = &uniqueness.sizes;
     let names: Vec<&str> = uniqueness.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
     let which = if uniqueness.given { "given" } else { "proposed" };
@@ -255,7 +321,8 @@ fn unique(profile: &Profile, uniqueness: &Uniqueness) {
             uniqueness.columns.iter().copied().zip(uniqueness.without.iter().copied()).collect();
         without.sort_by_key(|&(column, unique)| (unique, column));
         let mut rows = vec![vec!["without".to_owned(), "unique".to_owned(), "fewer".to_owned()]];
-        for (column, unique) in without {
+        let shown = if all { without.len() } else { SHOWN };
+        for (column, unique) in without.into_iter().take(shown) {
             let left = profile.share_of(unique);
             let points = format!("{:.1} points", 100.0 * (share - left));
             rows.push(vec![profile.columns[column].name.clone(), percent(left), points]);

@@ -23,7 +23,10 @@ fn with_hierarchy() -> Room {
 
 #[test]
 fn the_manifest_tells_the_roles() {
-    let done = released().does("attack r.csv");
+    let room = released();
+    let short = room.does("attack r.csv").prints(&["attacks: --all says why", "\nverdict  5 attacks ran"]);
+    assert!(!short.stdout.contains("\n\n\n"), "{short}");
+    let done = room.does("attack r.csv --all");
     assert_eq!(done.stderr, "", "{done}");
     done.prints(&[
         "table    r.csv   8 records in",

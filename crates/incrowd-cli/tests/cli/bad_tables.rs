@@ -26,9 +26,9 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_directory_is_no_table() {
-    let room = room_with("parts/one.csv", "age,zip\n1,2\n");
-    let says = &["`parts` is a directory", "parts/*.csv"];
+fn a_directory_without_a_table_is_refused() {
+    let room = room_with("parts/notes.md", "age,zip\n1,2\n");
+    let says = &["the directory `parts` holds no table", "incrowd reads"];
     room.refuses(&format!("anonymize parts {ASKED}")).exits(2).says(says);
 }
 
@@ -121,7 +121,7 @@ fn values_outside_the_stated_domain_are_named_by_their_record() {
 
 #[test]
 fn text_that_is_not_utf_8_is_named_by_its_record() {
-    refuses(b"age,zip\n1,2\n3,S3CR3T\xff\n", &["record 2 is not valid UTF-8", "iconv"]);
+    refuses(b"age,zip\n1,\xc3\xa4\n3,S3CR3T\xff\n", &["record 2 is not valid UTF-8", "iconv"]);
 }
 
 #[test]
@@ -132,7 +132,6 @@ fn a_quotation_mark_that_is_never_closed_is_said() {
 #[test]
 fn a_file_that_is_no_text_is_refused() {
     refuses(b"age,zip\n1,\0S3CR3T\n", &["`t.csv` is not text"]);
-    refuses(b"\xff\xfea\0g\0e\0", &["`t.csv` is UTF-16 text"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn two_tables_are_made_verified_attacked_and_measured() {
             room.does(&other_order).prints(&["O1 to O3 with the originals   hold"]);
             room.does(with).prints(&["O1 to O3 with the originals   hold"]);
             room.does(&format!("{with} --audit audit.csv")).prints(&["O1 to O3 with the originals   hold"]);
-            let attacked = room.does("attack out.csv --external voters.csv --population voters.csv");
+            let attacked = room.does("attack out.csv --external voters.csv --population voters.csv --all");
             attacked.prints(&[
                 "presence",
                 "outside",

@@ -40,6 +40,9 @@ fn help_names_the_defaults_there_are() {
     let help = room.does("compare -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("[default: auto:metric=ncp, mondrian, top-down]"), "{help}");
     assert!(help.contains("[default: 2, 5, 10, 20, 50]"), "{help}");
+    let help = room.does("anonymize -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+    assert!(help.contains(&format!("The algorithm ({}) [default: auto]", names.join(", "))), "{help}");
 }
 
 #[test]
@@ -115,7 +118,10 @@ fn how_the_original_is_read_says_nothing_about_the_release() {
     // A blank is no delimiter that would be sniffed.
     room.write("people.csv", crate::room::PEOPLE.replace(',', " "));
     let job = JOB.replace("\"people.csv\"", "\"people.csv\"\ndelimiter = \" \"").replace("report = ", "# ");
-    room.write("job.toml", job.replace("owner_# \"owner.html\"", "manifest = \"of-r.json\""));
+    room.write(
+        "job.toml",
+        job.replace("owner_# \"owner.html\"", "manifest = \"of-r.json\"\ndelimiter = \",\""),
+    );
     room.does("anonymize job.toml -q");
     room.does("verify people.release.csv --job job.toml").prints(&["digest   matches the manifest"]);
     room.does("measure people.csv people.release.csv --job job.toml").prints(&["ncp"]);

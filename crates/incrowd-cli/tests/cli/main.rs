@@ -43,6 +43,7 @@ mod interrupted;
 mod killed;
 #[cfg(unix)]
 mod places;
+mod standard_streams;
 #[cfg(unix)]
 mod streams;
 mod together;

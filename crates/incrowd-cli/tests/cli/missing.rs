@@ -31,6 +31,11 @@ fn they_are_kept_where_that_is_asked_for() {
     let records = &manifest["records"];
     assert_eq!((&records["read"], &records["dropped_missing"]), (&5.into(), &0.into()));
     assert_eq!((&records["published"], &manifest["job"]["on_missing"]), (&5.into(), &"keep".into()));
+    // All as the first of the markers that occurs, which is the empty cell.
+    let kept = [",B,flu", "34,A,cold", "34,A,flu", "51,,flu", "51,,none"];
+    assert_eq!(room.records("r.csv"), kept);
+    room.does("verify r.csv").prints(&["5 records in 3 groups"]);
+    room.does(&format!("{ASKED} -k 1 --on-missing keep --output-missing ?"));
     let kept = ["34,A,cold", "34,A,flu", "51,?,flu", "51,?,none", "?,B,flu"];
     assert_eq!(room.records("r.csv"), kept);
     room.does("verify r.csv").prints(&["5 records in 3 groups"]);

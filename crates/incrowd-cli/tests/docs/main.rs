@@ -188,6 +188,7 @@ pages! {
     persons "docs/persons.md"
     singling_out "docs/singling-out.md"
     skewed "docs/skewed.md"
+    using_a_release "docs/using-a-release.md"
     utility "docs/utility.md"
     weights "docs/weights.md"
 }

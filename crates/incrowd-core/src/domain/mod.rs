@@ -87,8 +87,9 @@ impl Domain {
             .at(format!("columns.{name}.domain"));
             return Err(error.into());
         }
+        crate::limits::check(&column.name, spec)?;
         if let Some(hierarchy) = &spec.hierarchy {
-            let built = hierarchy.build_counted(&column.name, &values, counts.map(|c| &c[1..]), spec.domain);
+            let built = spec.taxonomy(hierarchy, &column.name, &values, counts.map(|c| &c[1..]));
             let mut taxonomy = built.map_err(|error| {
                 let unfit = |v: &&str| hierarchy.is_canonical() && hierarchy.canonical(v).is_none();
                 Misfit { error, code: values.iter().position(unfit).map(|i| i as u32 + 1) }
@@ -97,12 +98,17 @@ impl Domain {
             if missing.is_some() && taxonomy.code(label).is_none() {
                 taxonomy = taxonomy.with_leaf(label);
             }
+            if let Some(level) = spec.min_level.filter(|&level| level > 0) {
+                taxonomy = taxonomy
+                    .coarsened_to(level as usize, missing)
+                    .map_err(|error| Misfit::from(error.at(format!("columns.{}.min_level", column.name))))?;
+            }
             let mut codes = vec![taxonomy.code(label).unwrap_or(Code(0))];
             for (i, value) in values.iter().enumerate() {
-                let canonical = hierarchy.canonical(value);
+                let canonical = spec.leaf(hierarchy, value);
                 let Some(code) = taxonomy.code(canonical.as_deref().unwrap_or(value)) else {
                     let absent = values.iter().filter(|v| {
-                        let canonical = hierarchy.canonical(v);
+                        let canonical = spec.leaf(hierarchy, v);
                         taxonomy.code(canonical.as_deref().unwrap_or(v)).is_none()
                     });
                     let (count, name) = (absent.count(), &column.name);
@@ -123,7 +129,7 @@ impl Domain {
                 Ok((Domain::Labels(line), codes))
             }
             kind => {
-                let (line, codes) = NumberLine::build(column, kind, missing, spec.domain)?;
+                let (line, codes) = NumberLine::build(column, kind, missing, spec.domain, spec.limits)?;
                 Ok((Domain::Numbers(line), codes))
             }
         }

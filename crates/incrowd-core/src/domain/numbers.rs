@@ -7,6 +7,7 @@ use crate::hierarchy::Taxonomy;
 use crate::hierarchy::intervals::not_numeric;
 use crate::hierarchy::mdr::{self, Mdr, Unit};
 use crate::index::Code;
+use crate::limits::Limits;
 use crate::number::{Number, date_of, parse_date, parse_number, ratio};
 use crate::schema::Kind;
 
@@ -53,6 +54,8 @@ pub struct NumberLine {
     pub(super) numbers: Numbers,
     pub(super) domain: (f64, f64),
     pub(super) missing: Option<String>,
+    /// Numbers at a bound stand for all beyond it.
+    pub(super) limits: Limits,
 }
 
 // Cells must not reach logs.
@@ -68,17 +71,23 @@ impl NumberLine {
         kind: Kind,
         missing: Option<&str>,
         domain: Option<(f64, f64)>,
+        limits: Limits,
     ) -> Result<(NumberLine, Vec<Code>), Misfit> {
         let texts = &column.texts[1..];
         let (numbers, mut codes) = if kind == Kind::Date {
-            let dates = parse_all(texts, parse_date, || {
-                Error::input(format!("column `{}` holds a value that is not a date", column.name))
-                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing")
-            })?;
+            let dates = parse_all(texts, parse_date, || crate::spelling::no_date(&column.name, None))?;
             let (values, codes) = rank(&dates, i32::cmp);
             (Numbers::Dates(values), codes)
         } else {
             let numbers = parse_all(texts, parse_number, || not_numeric(&column.name))?;
+            let bounded = |n: Number| match limits.label(n.as_f64()) {
+                None => n,
+                Some(_) => match limits.clamp(n.as_f64()) {
+                    x if x.fract() == 0.0 && x.abs() < 9e15 => Number::Integer(x as i64),
+                    x => Number::Real(x),
+                },
+            };
+            let numbers: Vec<Number> = numbers.into_iter().map(bounded).collect();
             let whole: Option<Vec<i64>> =
                 numbers.iter().map(|n| if let Number::Integer(i) = n { Some(*i) } else { None }).collect();
             match whole {
@@ -106,7 +115,12 @@ impl NumberLine {
             return Err(Misfit { error, code: out.map(|i| i as u32 + 1) });
         }
         codes.insert(0, Code(n as u32));
-        let line = NumberLine { numbers, domain: domain.unwrap_or(own), missing: missing.map(str::to_owned) };
+        let line = NumberLine {
+            numbers,
+            domain: domain.unwrap_or(own),
+            missing: missing.map(str::to_owned),
+            limits,
+        };
         Ok((line, codes))
     }
 
@@ -190,11 +204,30 @@ impl NumberLine {
         Ok(self.missing.as_ref().map_or_else(|| tree.clone(), |label| tree.clone().with_leaf(label)))
     }
 
+    /// Which number of the line stands for another one.
+    pub(crate) fn within(&self, x: f64) -> f64 {
+        self.limits.clamp(x)
+    }
+
+    /// The label of an interval that reaches a bound.
+    fn open_label(&self, lo: Code, hi: Code) -> Option<String> {
+        let top = self.limits.top.is_some_and(|top| self.numbers.at(hi) >= top);
+        let bottom = self.limits.bottom.is_some_and(|bottom| self.numbers.at(lo) <= bottom);
+        match (bottom, top) {
+            (false, false) => None,
+            (true, true) => Some("*".to_owned()),
+            (false, true) => Some(format!(">={}", self.numbers.text(lo))),
+            (true, false) => Some(format!("<={}", self.numbers.text(hi))),
+        }
+    }
+
     pub(super) fn label(&self, lo: Code, hi: Code) -> String {
         if self.is_missing(lo) {
             self.missing.clone().unwrap_or_default()
         } else if self.is_missing(hi) {
             "*".to_owned()
+        } else if let Some(open) = self.open_label(lo, hi) {
+            open
         } else if lo == hi {
             self.numbers.text(lo)
         } else {
@@ -235,8 +268,14 @@ mod tests {
 
     #[test]
     fn equal_numbers_share_a_leaf() {
-        let (line, codes) =
-            NumberLine::build(&column(&["10", "9.0", "9", "-0.0", "0"]), Kind::Numeric, None, None).unwrap();
+        let (line, codes) = NumberLine::build(
+            &column(&["10", "9.0", "9", "-0.0", "0"]),
+            Kind::Numeric,
+            None,
+            None,
+            Limits::default(),
+        )
+        .unwrap();
         assert_eq!(line.numbers, Numbers::Reals(vec![0.0, 9.0, 10.0]));
         assert_eq!(codes[1..], [Code(2), Code(1), Code(1), Code(0), Code(0)]);
         assert_eq!(line.label(Code(0), Code(1)), "[0, 9]");
@@ -245,7 +284,9 @@ mod tests {
 
     #[test]
     fn missing_is_the_last_leaf_and_parts_first() {
-        let (line, codes) = NumberLine::build(&column(&["1", "5"]), Kind::Numeric, Some("?"), None).unwrap();
+        let (line, codes) =
+            NumberLine::build(&column(&["1", "5"]), Kind::Numeric, Some("?"), None, Limits::default())
+                .unwrap();
         assert_eq!(codes[0], Code(2));
         assert_eq!(line.label(Code(0), Code(2)), "*");
         assert_eq!(line.label(Code(2), Code(2)), "?");
@@ -258,16 +299,27 @@ mod tests {
 
     #[test]
     fn a_stated_domain_must_hold_the_values() {
-        assert!(NumberLine::build(&column(&["1", "5"]), Kind::Numeric, None, Some((0.0, 4.0))).is_err());
-        let (line, _) =
-            NumberLine::build(&column(&["1", "5"]), Kind::Numeric, None, Some((0.0, 10.0))).unwrap();
+        assert!(
+            NumberLine::build(&column(&["1", "5"]), Kind::Numeric, None, Some((0.0, 4.0)), Limits::default())
+                .is_err()
+        );
+        let (line, _) = NumberLine::build(
+            &column(&["1", "5"]),
+            Kind::Numeric,
+            None,
+            Some((0.0, 10.0)),
+            Limits::default(),
+        )
+        .unwrap();
         assert_eq!(line.ncp(Code(0), Code(1)), 0.4);
     }
 
     #[test]
     fn what_is_no_number_is_refused_with_its_code() {
         assert_eq!(
-            NumberLine::build(&column(&["1", "nan"]), Kind::Numeric, None, None).unwrap_err().code,
+            NumberLine::build(&column(&["1", "nan"]), Kind::Numeric, None, None, Limits::default())
+                .unwrap_err()
+                .code,
             Some(2)
         );
     }

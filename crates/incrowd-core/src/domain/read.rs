@@ -41,6 +41,16 @@ impl Domain {
                 if let Some(x) = number(text) {
                     return Some(ReadCell::Between(x, x));
                 }
+                if line.limits.top.is_some()
+                    && let Some(lo) = text.strip_prefix(">=").and_then(number)
+                {
+                    return Some(ReadCell::Between(lo, line.domain.1.max(lo)));
+                }
+                if line.limits.bottom.is_some()
+                    && let Some(hi) = text.strip_prefix("<=").and_then(number)
+                {
+                    return Some(ReadCell::Between(line.domain.0.min(hi), hi));
+                }
                 let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
                 let (lo, hi) = (number(lo)?, number(hi)?);
                 (lo <= hi).then_some(ReadCell::Between(lo, hi))

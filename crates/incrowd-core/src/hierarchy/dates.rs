@@ -1,10 +1,9 @@
 //! Calendar dates: day → month → quarter → year → decade.
 
-use jiff::civil::Date;
-
 use super::{Extents, Taxonomy};
+use crate::calendar::Date;
 use crate::error::{Error, Result};
-use crate::number::{date_of, days, parse_date};
+use crate::number::{date_of, parse_date};
 
 /// A step of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,9 +42,11 @@ impl Step {
         };
         let year = if self == Step::Decade { date.year().div_euclid(10) * 10 } else { date.year() };
         let first = Date::new(year, first_month, 1).unwrap_or(date);
-        let after = first.saturating_add(jiff::Span::new().months(months));
-        let day = |d: Date| f64::from(days(d).unwrap_or(0));
-        (day(first), day(after) - 1.0)
+        let next = i32::from(first_month) - 1 + months;
+        let after = Date::new(year + next / 12, (next % 12) as u8 + 1, 1);
+        // After the last year that can be written comes nothing.
+        let last = after.map_or(Date::of_days(i32::MAX).days(), |after| after.days() - 1);
+        (f64::from(first.days()), f64::from(last))
     }
 }
 
@@ -73,10 +74,7 @@ impl Dates {
     pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
         let mut leaves = Vec::with_capacity(values.len());
         for value in values {
-            let day = parse_date(value).ok_or_else(|| {
-                Error::input(format!("column `{column}` holds a value that is not a date"))
-                    .help("dates are written 2021-03-05; list what counts as missing in [input] missing")
-            })?;
+            let day = parse_date(value).ok_or_else(|| crate::spelling::no_date(column, None))?;
             leaves.push(day);
         }
         leaves.sort_unstable();

@@ -2,6 +2,7 @@
 
 use super::{Extents, Taxonomy};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::number::{Number, parse_number};
 
 /// A recipe for numeric intervals.
@@ -57,9 +58,15 @@ impl Intervals {
 
     /// Builds the tree over the numbers in `values`.
     pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
+        self.build_within(column, values, Limits::default())
+    }
+
+    /// The same with numbers from a bound on as one leaf. Intervals that reach a bound are open beyond it.
+    pub(crate) fn build_within(&self, column: &str, values: &[&str], limits: Limits) -> Result<Taxonomy> {
         let mut leaves = Vec::with_capacity(values.len());
         for value in values {
-            leaves.push(leaf(value).ok_or_else(|| not_numeric(column))?);
+            let (label, x) = leaf(value).ok_or_else(|| not_numeric(column))?;
+            leaves.push(limits.label(x).map_or((label, x), |label| (label, limits.clamp(x))));
         }
         leaves.sort_by(|a, b| a.1.total_cmp(&b.1));
         leaves.dedup_by(|a, b| a.0 == b.0);
@@ -73,7 +80,7 @@ impl Intervals {
         for (label, x) in &leaves {
             let mut path = vec![label.clone()];
             for level in 0..self.levels() {
-                let cell = self.cell(level, *x).ok_or_else(|| too_narrow(column))?;
+                let cell = open(self.cell(level, *x).ok_or_else(|| too_narrow(column))?, limits);
                 let name = self.label(cell, integers);
                 let closed = if integers { (cell.0.ceil(), cell.1.ceil() - 1.0) } else { cell };
                 let extent = (closed.0.max(domain.0), closed.1.min(domain.1));
@@ -90,7 +97,8 @@ impl Intervals {
             let node = crate::NodeId(i as u32);
             let label = taxonomy.label(node);
             *extent = if taxonomy.children(node).is_empty() {
-                let x = parse_number(label).map_or(0.0, Number::as_f64);
+                let bound = label.trim_start_matches(['<', '>', '=']);
+                let x = parse_number(bound).map_or(0.0, Number::as_f64);
                 (x, x)
             } else {
                 cells[label]
@@ -138,6 +146,7 @@ impl Intervals {
 
     fn label(&self, (lo, hi): (f64, f64), integers: bool) -> String {
         match (lo.is_finite(), hi.is_finite()) {
+            (false, false) => "*".to_owned(),
             (false, _) => format!("<{hi}"),
             (_, false) => format!(">={lo}"),
             // A whole number above `lo - 1` is at least the next whole number from `lo` on.
@@ -146,6 +155,13 @@ impl Intervals {
             _ => format!("[{lo}, {hi}]"),
         }
     }
+}
+
+/// The cell without the end that lies beyond a bound.
+fn open((lo, hi): (f64, f64), limits: Limits) -> (f64, f64) {
+    let hi = if limits.top.is_some_and(|top| hi > top) { f64::INFINITY } else { hi };
+    let lo = if limits.bottom.is_some_and(|bottom| lo <= bottom) { f64::NEG_INFINITY } else { lo };
+    (lo, hi)
 }
 
 /// A whole number from here on is not exactly a float.

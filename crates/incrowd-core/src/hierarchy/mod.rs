@@ -4,8 +4,11 @@
 //! so that every node is an interval of leaves. One file for each way of making one.
 
 pub mod arx;
+pub mod bands;
+pub mod columns;
 pub mod dates;
 pub mod intervals;
+pub mod known;
 pub mod lint;
 pub mod mask;
 pub mod mdr;
@@ -35,6 +38,12 @@ pub enum HierarchySpec {
     Intervals(intervals::Intervals),
     /// Day, month, quarter, year, decade.
     Dates(dates::Dates),
+    /// Values that are intervals already, joined with their neighbours.
+    Bands,
+    /// A classification known by the structure of its codes.
+    Known(known::Known),
+    /// Other columns of the table, each of which follows from the one before.
+    Columns(columns::Columns),
     /// Regular intervals whose width follows from the column's range.
     Mdr(mdr::Mdr),
 }
@@ -59,6 +68,9 @@ impl HierarchySpec {
             HierarchySpec::Mask(mask) => mask.build(values)?,
             HierarchySpec::Intervals(intervals) => intervals.build(column, values)?,
             HierarchySpec::Dates(dates) => dates.build(column, values)?,
+            HierarchySpec::Bands => bands::build(column, values)?,
+            HierarchySpec::Known(known) => known.build(values)?,
+            HierarchySpec::Columns(columns) => columns.build(column)?,
             HierarchySpec::Mdr(mdr) => mdr.build(column, values, counts, domain)?,
         };
         if taxonomy.leaves() == 0 {

@@ -38,6 +38,10 @@ pub struct Taxonomy {
     extents: Option<Extents>,
     /// The grid of a tree of regular intervals. The values are leaves then, but the finest that is published is a cell.
     grid: Option<Grid>,
+    /// How many levels above the values the finest lies that is published.
+    least: usize,
+    /// A leaf that is published as itself all the same: a missing value.
+    open: Option<NodeId>,
 }
 
 // Cells must not reach logs.
@@ -127,7 +131,7 @@ impl Taxonomy {
                 *entry = NodeId(i as u32);
             }
         }
-        Taxonomy { nodes, leaves, codes, labels, height, extents: None, grid: None }
+        Taxonomy { nodes, leaves, codes, labels, height, extents: None, grid: None, least: 0, open: None }
     }
 
     /// Gives the nodes a numeric meaning; information loss is then measured in widths instead of leaves.
@@ -173,9 +177,46 @@ impl Taxonomy {
         self.grid.as_ref()
     }
 
+    /// The same tree of which nothing is published that lies fewer than `level` steps above a value. A branch that has not so
+    /// many steps is published as the root. The leaf `missing` stays what it is.
+    pub(crate) fn coarsened_to(mut self, level: usize, missing: Option<&str>) -> Result<Taxonomy> {
+        if level > self.height {
+            return Err(Error::job(format!(
+                "`min_level` is {level}, but the hierarchy has {} levels above its values",
+                self.height
+            )));
+        }
+        self.open = missing.and_then(|label| self.code(label)).map(|code| self.leaf(code));
+        self.least = level;
+        self.height = (self.height - level).max(1);
+        let mut visible = vec![false; self.nodes.len()];
+        for code in 0..self.leaves() {
+            let up = std::iter::successors(Some(self.finest(Code(code))), |&n| self.parent(n));
+            up.for_each(|node| visible[node.index()] = true);
+        }
+        self.labels.clear();
+        for (i, node) in self.nodes.iter().enumerate().filter(|(i, _)| visible[*i]) {
+            let width = |id: &NodeId| self.nodes[id.index()].last - self.nodes[id.index()].first;
+            let entry = self.labels.entry(node.label.clone()).or_insert(NodeId(i as u32));
+            if node.last - node.first >= width(entry) {
+                *entry = NodeId(i as u32);
+            }
+        }
+        Ok(self)
+    }
+
     /// The finest node a leaf can be published as: itself, or its cell in a tree of regular intervals.
     fn finest(&self, code: Code) -> NodeId {
         let leaf = self.leaves[code.index()];
+        if self.least > 0 && self.open != Some(leaf) {
+            let mut up = std::iter::successors(Some(leaf), |&n| self.parent(n));
+            let mut node = up.nth(self.least).unwrap_or(ROOT);
+            // A cell of a tree of regular intervals is a value of it.
+            if self.grid.is_some() {
+                node = self.parent(node).unwrap_or(ROOT);
+            }
+            return node;
+        }
         match self.nodes[leaf.index()].parent {
             Some(cell) if self.grid.is_some() && cell != ROOT => cell,
             _ => leaf,
@@ -257,7 +298,13 @@ impl Taxonomy {
         let children = &self.nodes[node.index()].children;
         let is_leaf = |child: &NodeId| self.nodes[child.index()].children.is_empty();
         let is_cell = self.grid.is_some() && node != ROOT && children.first().is_some_and(is_leaf);
-        if is_cell { &[] } else { children }
+        // The steps to the first leaf tell: whatever is divided further is published alike.
+        let hidden = || {
+            let below = |n: &NodeId| self.nodes[n.index()].children.first().copied();
+            let steps = std::iter::successors(Some(node), below).count() - 1;
+            node != ROOT && steps <= self.least
+        };
+        if is_cell || (self.least > 0 && hidden()) { &[] } else { children }
     }
 
     /// The first and the last leaf below a node.
@@ -298,7 +345,7 @@ impl Taxonomy {
 
     /// Normalized certainty penalty of a node: 0 for a leaf; else its share of the leaves, or of the numeric domain.
     pub fn ncp(&self, node: NodeId) -> f64 {
-        if self.width(node) == 1 && self.children(node).is_empty() && self.grid.is_none() {
+        if self.width(node) == 1 && self.children(node).is_empty() && self.grid.is_none() && self.least == 0 {
             return 0.0;
         }
         if node == ROOT {

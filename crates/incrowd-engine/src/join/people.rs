@@ -192,7 +192,8 @@ impl Source {
         people.columns = columns()
             .zip(dictionaries)
             .map(|(name, dictionary)| {
-                let texts = dictionary.into_inner().expect("no worker is left").texts();
+                let mut texts = dictionary.into_inner().expect("no worker is left").texts();
+                source.spell_numbers(&mut texts);
                 FoldedColumn { name: name.clone(), texts }
             })
             .collect();

@@ -4,6 +4,7 @@ mod arrow;
 mod parquet;
 mod text;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +12,11 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use incrowd_core::Result;
+use incrowd_core::numerals::{self, DecimalMark};
 
 use crate::cells::Texts;
 use crate::source::Format;
-use crate::{delimiter_of, formula};
+use crate::{Dialect, delimiter_of, formula};
 
 /// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
 pub(crate) trait Rows: Sync {
@@ -53,18 +55,26 @@ impl Block {
 /// How rows look in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
-    Text { columns: usize, delimiter: u8, harmless: bool },
+    Text { columns: usize, delimiter: u8, decimal: DecimalMark, harmless: bool },
     Arrow(SchemaRef),
     Parquet(SchemaRef),
 }
 
 impl Renderer {
     /// For the format of a file with these columns; only typed formats use the types.
-    pub(crate) fn new(target: &Path, format: Format, columns: &[(String, DataType)]) -> Renderer {
+    pub(crate) fn new(
+        target: &Path,
+        format: Format,
+        columns: &[(String, DataType)],
+        dialect: Dialect,
+    ) -> Renderer {
         match format {
-            Format::Csv(_) => {
-                Renderer::Text { columns: columns.len(), delimiter: delimiter_of(target), harmless: false }
-            }
+            Format::Csv(_) => Renderer::Text {
+                columns: columns.len(),
+                delimiter: dialect.delimiter.unwrap_or_else(|| delimiter_of(target)),
+                decimal: dialect.decimal,
+                harmless: false,
+            },
             Format::Parquet => Renderer::Parquet(arrow::schema(columns)),
             Format::Arrow => Renderer::Arrow(arrow::schema(columns)),
         }
@@ -81,11 +91,19 @@ impl Renderer {
     /// Appends a cell in the spelling of the format.
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            Renderer::Text { columns, delimiter, harmless } => {
+            Renderer::Text { columns, delimiter, harmless, .. } => {
                 let text = if *harmless { formula::harmless(text) } else { text.into() };
                 text::escape(&text, *delimiter, *columns == 1, out);
             }
             Renderer::Arrow(_) | Renderer::Parquet(_) => out.extend_from_slice(text),
+        }
+    }
+
+    /// The texts of a column as they are written: numbers with the mark of the format.
+    pub(crate) fn numbers<'t>(&self, texts: &'t [String]) -> Cow<'t, [String]> {
+        match self {
+            Renderer::Text { decimal, .. } => numerals::written(texts, *decimal),
+            Renderer::Arrow(_) | Renderer::Parquet(_) => Cow::Borrowed(texts),
         }
     }
 
@@ -107,7 +125,7 @@ impl Renderer {
 
 /// An open file of some format.
 pub(crate) enum Sink {
-    Text(text::TextSink),
+    Text(Box<text::TextSink>),
     Arrow(Box<arrow::ArrowSink>),
     Parquet(Box<parquet::ParquetSink>),
 }
@@ -131,7 +149,8 @@ impl Sink {
                     renderer.spell(name.as_bytes(), &mut header);
                 }
                 header.push(b'\n');
-                text::TextSink::create(file, target, compression, &header).map(Sink::Text)
+                text::TextSink::create(file, target, compression, &header)
+                    .map(|sink| Sink::Text(Box::new(sink)))
             }
             (Renderer::Arrow(schema), _) => {
                 arrow::ArrowSink::create(file, target, schema).map(|sink| Sink::Arrow(Box::new(sink)))

@@ -57,13 +57,14 @@ impl Read for Watch {
 
 /// Opens a file for reading its text.
 fn text_of(part: &Part, watch: Watch) -> io::Result<Box<dyn Read + Send>> {
-    Ok(match part.format {
+    let bytes: Box<dyn Read + Send> = match part.format {
         Format::Csv(Compression::Gzip) => {
             Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, watch)))
         }
         Format::Csv(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(watch)?),
         _ => Box::new(watch),
-    })
+    };
+    Ok(part.encoding.decode(bytes))
 }
 
 /// The first bytes of the text.

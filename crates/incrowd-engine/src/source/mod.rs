@@ -3,6 +3,9 @@
 mod arrow;
 mod batches;
 mod chunks;
+mod directory;
+mod encoding;
+mod foreign;
 mod scan;
 mod sniff;
 mod work;
@@ -12,9 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
+use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
 
 pub use batches::Batches;
+pub use encoding::Encoding;
 pub(crate) use work::{CodedCells, Place, Records, Trouble, Worker};
 
 /// A file format.
@@ -125,6 +130,12 @@ pub struct Options {
     pub format: Option<Format>,
     /// The delimiter of delimited text.
     pub delimiter: Option<u8>,
+    /// How its characters are written.
+    pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers.
+    pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
     /// Whether a digest of the files' bytes is computed while reading.
     pub digest: bool,
 }
@@ -144,6 +155,9 @@ pub(crate) struct Part {
     format: Format,
     bytes: u64,
     delimiter: u8,
+    encoding: Encoding,
+    /// What stands before fractions, in text.
+    decimal: Option<DecimalMark>,
     /// For each column of the table its position in this file.
     positions: Vec<usize>,
     /// How many columns the file has.
@@ -152,6 +166,8 @@ pub(crate) struct Part {
     typed: Option<arrow::Typed>,
     /// Whether the names are known to be names: those of a typed file are, the first line of a text may be a record.
     named: bool,
+    /// What the names of its directories say of all its records. These columns come after those of the file.
+    constants: Vec<directory::Constant>,
 }
 
 impl Part {
@@ -172,13 +188,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens files as one table; a path may be a glob pattern. All files must have the same columns, in any order.
+    /// Opens files as one table; a path may be a glob pattern, or a directory. All files must have the same columns, in any order.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Source> {
-        let paths = expand(paths)?;
+        let found = expand(paths)?;
+        let paths: Vec<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
         let mut parts: Vec<Part> = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        for path in &paths {
-            let (mut part, own) = open_part(path, options)?;
+        for (path, found) in paths.iter().zip(found) {
+            let (mut part, mut own) = open_part(path, options)?;
+            for constant in found.constants {
+                // Some writers keep the column in the file as well.
+                if !own.iter().any(|column| column.name == constant.0) {
+                    part.positions.push(own.len());
+                    own.push(Column { name: constant.0.clone(), data_type: None });
+                    part.constants.push(constant);
+                }
+            }
             if parts.is_empty() {
                 check_names(path, &own)?;
                 columns = own;
@@ -214,7 +239,7 @@ impl Source {
 
     /// The files that paths and patterns mean.
     pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        expand(paths)
+        Ok(expand(paths)?.into_iter().map(|found| found.path).collect())
     }
 
     /// A table in memory. Nothing is copied.
@@ -227,10 +252,13 @@ impl Source {
             format: Format::Arrow,
             bytes: batches.bytes(),
             delimiter: b',',
+            encoding: Encoding::Utf8,
+            decimal: None,
             positions: (0..columns.len()).collect(),
             width: columns.len(),
             typed: Some(arrow::Typed::Batches(batches.clone())),
             named: true,
+            constants: Vec::new(),
         };
         Ok(Source::of_part(part, columns, false))
     }
@@ -242,10 +270,13 @@ impl Source {
             format: Format::Arrow,
             bytes: bytes.len() as u64,
             delimiter: b',',
+            encoding: Encoding::Utf8,
+            decimal: None,
             positions: Vec::new(),
             width: 0,
             typed: None,
             named: true,
+            constants: Vec::new(),
         };
         let (typed, columns) = arrow::open_bytes(&part, bytes)?;
         (part.typed, part.width) = (Some(typed), columns.len());
@@ -277,6 +308,24 @@ impl Source {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
+    /// What separates the cells, if the table is text.
+    pub fn delimiter(&self) -> Option<u8> {
+        self.parts.iter().find(|part| matches!(part.format, Format::Csv(_))).map(|part| part.delimiter)
+    }
+
+    /// What stands before the fractions of numbers, if the table is text: in all files what it is in one of them.
+    pub fn decimal(&self) -> Option<DecimalMark> {
+        let of_part = |mark| self.parts.iter().find(|part| part.decimal == Some(mark)).map(|_| mark);
+        of_part(DecimalMark::Comma).or_else(|| of_part(DecimalMark::Point))
+    }
+
+    /// Spells the numbers of a column that was read from text as they are spelled elsewhere.
+    pub(crate) fn spell_numbers(&self, texts: &mut [String]) {
+        if let Some(mark) = self.decimal() {
+            numerals::read(texts, mark);
+        }
+    }
+
     /// The position of a column.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
@@ -299,13 +348,9 @@ impl Source {
 
 fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(path, &e))?;
-    if metadata.is_dir() {
-        return Err(Error::input(format!("`{}` is a directory", path.display()))
-            .help(format!("name the files in it, for example '{}/*.csv'", path.display())));
-    }
     if !metadata.is_file() {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
-            .help("incrowd reads its input more than once; save a stream to a file first"));
+            .help("incrowd reads its input more than once; save a stream to a file first, or name it `-` and pipe it in"));
     }
     let format = match (options.format, sniff::format(path)?) {
         (None, sniffed) => sniffed,
@@ -314,20 +359,37 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         (Some(stated), _) => stated,
     };
     let bytes = metadata.len();
+    let foreign = match (options.format, format) {
+        (None, Format::Csv(Compression::Plain)) => foreign::sniff(path)?,
+        _ => None,
+    };
+    if let Some(foreign) = foreign {
+        let batches = foreign::read(path, foreign, options.sheet.as_deref())?;
+        let source = Source::of_batches(&batches)?;
+        let part = source.parts.into_iter().next().ok_or_else(|| Error::bug("a table without a part"))?;
+        return Ok((Part { path: path.to_owned(), bytes, ..part }, source.columns));
+    }
     let mut part = Part {
         path: path.to_owned(),
         format,
         bytes,
         delimiter: b',',
+        encoding: options.encoding.unwrap_or_default(),
+        decimal: None,
         positions: Vec::new(),
         width: 0,
         typed: None,
         named: true,
+        constants: Vec::new(),
     };
     let columns = match format {
         Format::Csv(_) => {
+            if options.encoding.is_none() {
+                part.encoding = sniff::encoding(&part)?;
+            }
             let header = sniff::header(&part, options.delimiter)?;
             (part.delimiter, part.named) = (header.delimiter, header.sure);
+            part.decimal = Some(options.decimal.unwrap_or(header.decimal));
             header.names.into_iter().map(|name| Column { name, data_type: None }).collect()
         }
         Format::Parquet | Format::Arrow => {
@@ -354,28 +416,32 @@ fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
     Ok(())
 }
 
-/// Replaces glob patterns by the files that match, in alphabetical order.
-fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// Replaces glob patterns and directories by the files they mean, in alphabetical order.
+fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
+    let alone = |path: PathBuf| directory::Found { path, constants: Vec::new() };
     let mut expanded = Vec::new();
     for path in paths {
         let text = path.to_string_lossy();
+        if path.is_dir() {
+            expanded.extend(directory::files(path)?);
+            continue;
+        }
         if path.exists() || !text.contains(['*', '?', '[']) {
-            expanded.push(path.clone());
+            expanded.push(alone(path.clone()));
             continue;
         }
         let matches = glob::glob(&text).map_err(|e| Error::job(format!("`{text}` is not a pattern: {e}")))?;
         let before = expanded.len();
-        expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()));
+        expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()).map(alone));
         if expanded.len() == before {
             return Err(Error::input(format!("no file matches `{text}`")));
         }
     }
-    for (i, path) in expanded.iter().enumerate() {
-        // The same people twice would look like a crowd.
-        let same =
-            |other: &PathBuf| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if expanded[..i].iter().any(same) {
-            return Err(Error::job(format!("the file `{}` is named twice", path.display())));
+    // The same people twice would look like a crowd.
+    let mut seen = hashbrown::HashSet::new();
+    for found in &expanded {
+        if found.path.canonicalize().is_ok_and(|path| !seen.insert(path)) {
+            return Err(Error::job(format!("the file `{}` is named twice", found.path.display())));
         }
     }
     if expanded.is_empty() {

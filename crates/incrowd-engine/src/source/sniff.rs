@@ -5,9 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use incrowd_core::number::{parse_date, parse_number};
+use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
 
-use super::{Compression, Format, FormatCard, Part, chunks, unreadable};
+use super::{Compression, Encoding, Format, FormatCard, Part, chunks, unreadable};
 
 /// How much of the text is looked at.
 const SAMPLE: u64 = 1 << 16;
@@ -28,10 +29,6 @@ pub(super) fn format(path: &Path) -> Result<Format> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Csv(Compression::Zstd),
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Format::Arrow,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            return Err(Error::input(format!("`{}` is UTF-16 text", path.display()))
-                .help("convert the file first, for example: iconv -f UTF-16 -t UTF-8"));
-        }
         _ => Format::Csv(Compression::Plain),
     })
 }
@@ -41,12 +38,19 @@ fn empty(path: &Path) -> Error {
         .help("a table needs a header and at least one record")
 }
 
+/// How the characters of delimited text are written.
+pub(super) fn encoding(part: &Part) -> Result<Encoding> {
+    chunks::beginning(part, SAMPLE).map(|text| Encoding::sniff(&text))
+}
+
 /// What the first line of a text says.
 pub(super) struct Header {
     pub(super) delimiter: u8,
     pub(super) names: Vec<String>,
     /// Whether it is known to name columns: below a name that is no number there are numbers only.
     pub(super) sure: bool,
+    /// What stands before the fractions of numbers.
+    pub(super) decimal: DecimalMark,
 }
 
 /// The delimiter and the column names of delimited text.
@@ -96,14 +100,18 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
     for (i, name) in record.iter().enumerate() {
         let name = std::str::from_utf8(name).map_err(|_| {
             Error::input(format!("the header of `{file}` is not valid UTF-8"))
-                .help("convert the file first, for example: iconv -f LATIN1 -t UTF-8")
+                .help("is it damaged? Else state the `[input] encoding`")
         })?;
         let name = name.trim();
         names.push(if name.is_empty() { format!("column {}", i + 1) } else { name.to_owned() });
     }
-    let sample: Vec<csv::ByteRecord> = records.take(50).collect();
+    let mut sample: Vec<csv::ByteRecord> = records.take(1000).collect();
+    let cells =
+        |column: usize| sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect();
+    let decimal = numerals::sniff((0..names.len()).map(cells), delimiter);
+    sample.truncate(50);
     let sure = (0..names.len()).any(|column| names_numbers(&names[column], &sample, column));
-    Ok(Header { delimiter, names, sure })
+    Ok(Header { delimiter, names, sure, decimal })
 }
 
 /// Whether a column has numbers or dates only, and a name that is neither.

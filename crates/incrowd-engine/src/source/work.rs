@@ -9,6 +9,7 @@ use arrow_array::StringArray;
 use incrowd_core::{Error, Progress, Result};
 
 use super::chunks::{Chunk, Chunks};
+use super::directory::{Partitioned, Slot};
 use super::scan::Fields;
 use super::{Format, Part, Source, arrow, unreadable};
 
@@ -251,11 +252,20 @@ impl Source {
         progress: &dyn Progress,
     ) -> Result<u64, Stop> {
         let positions: Vec<usize> = wanted.iter().map(|&w| part.positions[w]).collect();
+        // Columns that the names of directories tell are not read.
+        let (mut positions, slots) = match part.constants.is_empty() {
+            true => (positions, Vec::new()),
+            false => parted(&positions, part),
+        };
+        if positions.is_empty() && !slots.is_empty() {
+            // Somebody has to count the records.
+            positions.push(0);
+        }
         match unit {
             Unit::Chunk(chunk) => {
                 let at = Place { unit: number, before: 0 };
                 let batch = fields.scan(&chunk.bytes, part.delimiter, part.width, &positions)?;
-                worker.visit(at, &batch).map_err(|trouble| Stop::Trouble(at, trouble))?;
+                visit(worker, at, &batch, &slots)?;
                 progress.advance(chunk.read);
                 Ok(batch.len() as u64)
             }
@@ -264,7 +274,7 @@ impl Source {
                 for batch in arrow::section(part, section, &positions)? {
                     let batch = batch?;
                     let at = Place { unit: number, before };
-                    worker.visit(at, &batch).map_err(|trouble| Stop::Trouble(at, trouble))?;
+                    visit(worker, at, &batch, &slots)?;
                     before += batch.len() as u64;
                 }
                 let sections = part.typed.as_ref().map_or(1, arrow::Typed::sections).max(1);
@@ -273,6 +283,34 @@ impl Source {
             }
         }
     }
+}
+
+/// Lets a worker visit records, with the columns that the names of directories tell.
+fn visit<W: Worker, R: Records>(
+    worker: &mut W,
+    at: Place,
+    records: &R,
+    slots: &[Slot<'_>],
+) -> Result<(), Stop> {
+    let visited = match slots {
+        [] => worker.visit(at, records),
+        slots => worker.visit(at, &Partitioned { records, slots }),
+    };
+    visited.map_err(|trouble| Stop::Trouble(at, trouble))
+}
+
+/// The positions that are read from the file, and where each slot comes from.
+fn parted<'a>(positions: &[usize], part: &'a Part) -> (Vec<usize>, Vec<Slot<'a>>) {
+    let mut read = Vec::new();
+    let slot = |&position: &usize| match position.checked_sub(part.width) {
+        Some(constant) => Slot::Constant(part.constants[constant].1.as_deref()),
+        None => {
+            read.push(position);
+            Slot::Read(read.len() - 1)
+        }
+    };
+    let slots = positions.iter().map(slot).collect();
+    (read, slots)
 }
 
 /// Why a scan stops early.
@@ -316,8 +354,9 @@ impl Stop {
                 Error::input(format!("{place} has {fields} field{s}, the header has {width}"))
                     .help("quote fields that contain the delimiter, or state the delimiter in [input]")
             }
-            Stop::NotUtf8 { record } => Error::input(format!("{} is not valid UTF-8", whole(record)))
-                .help("convert the file first, for example: iconv -f LATIN1 -t UTF-8"),
+            Stop::NotUtf8 { record } => Error::input(format!("{} is not valid UTF-8", whole(record))).help(
+                "state `[input] encoding`, for example latin1, or convert the file: iconv -f LATIN1 -t UTF-8",
+            ),
             Stop::Trouble(at, trouble) => {
                 let at = Place { unit, before: at.before };
                 let error =

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
 
-use super::{Places, Staging, Store};
+use super::{Dialect, Places, Staging, Store};
 use crate::pending::{Note, Pending, write_failed};
-use crate::source::{Format, Options, Source};
+use crate::source::{Encoding, Format, Options, Source};
 
 /// A store of files.
 #[derive(Debug, Default)]
@@ -20,6 +20,7 @@ pub struct FileStore {
     journal: PathBuf,
     spill: PathBuf,
     csv_safe: Vec<bool>,
+    dialect: Dialect,
 }
 
 impl FileStore {
@@ -55,6 +56,7 @@ impl Store for FileStore {
                 && !places.private.contains(&i)
                 && matches!(Format::of_path(table), Ok(Format::Csv(_)))
         };
+        self.dialect = places.dialect;
         self.csv_safe = places.tables.iter().enumerate().map(is_safe).collect();
         let first = places.tables.first().unwrap_or(&places.manifest);
         let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
@@ -66,13 +68,20 @@ impl Store for FileStore {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
         let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);
-        Ok(Staging { writer, format, target, csv_safe: self.is_csv_safe(table) })
+        Ok(Staging { writer, format, target, csv_safe: self.is_csv_safe(table), dialect: self.dialect })
     }
 
     fn open(&self, table: usize) -> Result<Source> {
         let pending = self.table(table)?;
         let format = Some(Format::of_path(pending.target())?);
-        let options = Options { format, delimiter: Some(delimiter_of(pending.target())), digest: true };
+        let options = Options {
+            format,
+            delimiter: Some(self.dialect.delimiter.unwrap_or_else(|| delimiter_of(pending.target()))),
+            decimal: Some(self.dialect.decimal),
+            sheet: None,
+            digest: true,
+            encoding: Some(Encoding::Utf8),
+        };
         Source::open(&[pending.path().to_owned()], &options)
     }
 

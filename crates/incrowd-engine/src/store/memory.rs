@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
-use super::{Places, Staging, Store};
+use super::{Dialect, Places, Staging, Store};
 use crate::source::{Batches, Format, Source};
 
 /// A published table in memory: the bytes of an Arrow file.
@@ -141,6 +141,7 @@ impl Store for MemoryStore {
             format: Format::Arrow,
             target,
             csv_safe: false,
+            dialect: Dialect::default(),
         })
     }
 

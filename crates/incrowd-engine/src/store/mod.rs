@@ -13,6 +13,7 @@ use crate::pending::Note;
 use crate::source::{Format, Source};
 
 pub use files::{FileStore, delimiter_of};
+use incrowd_core::numerals::DecimalMark;
 pub use memory::{MemoryStore, ReleasedTable};
 
 /// The places of a release: its tables in the order in which they are staged, then its manifest. For a store that has no files
@@ -29,6 +30,17 @@ pub struct Places {
     pub private: Vec<usize>,
     /// Whether cells of public text files are written so that no spreadsheet takes them for formulas.
     pub csv_safe: bool,
+    /// How text is written.
+    pub dialect: Dialect,
+}
+
+/// How the cells of text are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates them, if the name of the file is not to tell.
+    pub delimiter: Option<u8>,
+    /// What stands before the fractions of numbers.
+    pub decimal: DecimalMark,
 }
 
 /// A table about to be staged.
@@ -41,6 +53,8 @@ pub struct Staging {
     pub target: PathBuf,
     /// Whether cells of text are written so that no spreadsheet takes them for formulas.
     pub csv_safe: bool,
+    /// How text is written.
+    pub dialect: Dialect,
 }
 
 impl Debug for Staging {

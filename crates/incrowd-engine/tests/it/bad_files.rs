@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{Cell, Style, arrow, fold, gzip, parquet, spec, text, write, zstandard};
 use incrowd_core::{Error, Fault};
-use incrowd_engine::Options;
+use incrowd_engine::{Encoding, Options, Source};
 
 fn refused(path: impl Into<PathBuf>) -> Error {
     fold(&[path.into()], &Options::default(), &spec(&["a"], &[], false)).unwrap_err()
@@ -99,14 +99,31 @@ fn empty_files_are_refused() {
 }
 
 #[test]
-fn text_of_another_encoding_is_refused() {
+fn text_of_another_encoding_is_read_and_what_is_no_text_refused() {
     let dir = tempfile::tempdir().unwrap();
     let utf16 = |mark: &[u8], order: fn(u16) -> [u8; 2]| {
         let units = "a,b\n1,2\n".encode_utf16().flat_map(order);
         mark.iter().copied().chain(units).collect::<Vec<u8>>()
     };
-    says(&refused(write(dir.path(), "le.csv", &utf16(b"\xff\xfe", u16::to_le_bytes))), "UTF-16");
-    says(&refused(write(dir.path(), "be.csv", &utf16(b"\xfe\xff", u16::to_be_bytes))), "UTF-16");
+    let columns = |path: std::path::PathBuf, options: &Options| {
+        Source::open(&[path], options).unwrap_or_else(|e| panic!("{e}")).columns().to_vec()
+    };
+    let usual = Options::default();
+    assert_eq!(
+        columns(write(dir.path(), "le.csv", &utf16(b"\xff\xfe", u16::to_le_bytes)), &usual),
+        ["a", "b"]
+    );
+    assert_eq!(
+        columns(write(dir.path(), "be.csv", &utf16(b"\xfe\xff", u16::to_be_bytes)), &usual),
+        ["a", "b"]
+    );
+    let stated = Options { encoding: Some(Encoding::Utf16Le), ..Options::default() };
+    assert_eq!(columns(write(dir.path(), "bare.csv", &utf16(b"", u16::to_le_bytes)), &stated), ["a", "b"]);
+    assert_eq!(columns(write(dir.path(), "latin.csv", b"a,gr\xf6\xdfe\n1,2\n"), &usual), ["a", "größe"]);
+    assert_eq!(
+        columns(write(dir.path(), "latin.csv.gz", &gzip(b"a,gr\xf6\xdfe\n1,2\n")), &usual),
+        ["a", "größe"]
+    );
     says(&refused(write(dir.path(), "bare.csv", &utf16(b"", u16::to_le_bytes))), "is not text");
     says(&refused(write(dir.path(), "old.csv", b"a,b\r1,2\r3,4\r")), "CR alone");
 }
@@ -114,7 +131,7 @@ fn text_of_another_encoding_is_refused() {
 #[test]
 fn directories_and_files_that_are_not_there_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
-    says(&refused(dir.path()), "is a directory");
+    says(&refused(dir.path()), "holds no table");
     says(&refused(dir.path().join("none.csv")), "there is no file");
     assert_eq!(fold(&[], &Options::default(), &spec(&["a"], &[], false)).unwrap_err().fault(), Fault::Job);
 }

@@ -85,9 +85,9 @@ fn bytes_that_are_not_utf8_are_told_with_their_record() {
     bytes[line + 5] = 0xe4;
     let error = refused(&[write(dir.path(), "t.csv", &bytes)]);
     assert!(error.message().starts_with("record 250001 is not valid UTF-8"), "{error}");
-    let error = refused(&[write(dir.path(), "t.csv", b"a,b\n1,2\n3,\"x\"\n\xff,4\n")]);
+    let error = refused(&[write(dir.path(), "t.csv", b"a,b\n1,\xc3\xa4\n3,\"x\"\n\xff,4\n")]);
     assert!(error.message().starts_with("record 3 is not valid UTF-8"), "{error}");
-    let error = refused(&[write(dir.path(), "t.csv", b"a,\xe4\n1,2\n")]);
+    let error = refused(&[write(dir.path(), "t.csv", b"a,\xe4\n1,\xc3\xa4\n")]);
     assert!(error.message().contains("header"), "{error}");
 }
 
@@ -95,7 +95,9 @@ fn bytes_that_are_not_utf8_are_told_with_their_record() {
 #[test]
 fn bytes_that_are_not_utf8_after_a_quoted_line_break_are_told_with_their_record() {
     let dir = tempfile::tempdir().unwrap();
-    for bytes in [&b"a,b\n1,2\n3,4\n5,\"x\n\xff\"\n7,8\n"[..], b"a,b\n1,2\n3,4\n\"x\ny\n\",\xff\n"] {
+    for bytes in
+        [&b"a,b\n1,\xc3\xa4\n3,4\n5,\"x\n\xff\"\n7,8\n"[..], b"a,b\n1,\xc3\xa4\n3,4\n\"x\ny\n\",\xff\n"]
+    {
         let error = refused(&[write(dir.path(), "t.csv", bytes)]);
         assert!(error.message().starts_with("record 3 is not valid UTF-8"), "{error}");
     }

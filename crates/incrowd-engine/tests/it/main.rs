@@ -8,6 +8,7 @@ mod common;
 mod conformance;
 mod files;
 mod fold;
+mod foreign;
 mod formats;
 mod join;
 mod order;

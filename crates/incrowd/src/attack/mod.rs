@@ -74,6 +74,7 @@ pub(crate) fn attack_case(
     request: &AttackRequest,
     progress: &dyn Progress,
 ) -> Result<AttackReport> {
+    case.need_ranges()?;
     let chosen = chosen(request)?;
     case.reading.need_quasi()?;
     let judging = &case.judging;

@@ -57,7 +57,7 @@ impl Reading<'_> {
         let theirs = Case::open(&Judging::new(path))?;
         let own = &self.case.reading;
         let reading = if theirs.manifest.is_some() { &theirs.reading } else { own };
-        let source = crate::reading::open_release(&theirs.judging.release, theirs.manifest.is_some())?;
+        let source = crate::reading::open_release(&theirs.judging.release, theirs.manifest.as_ref())?;
         let has = |name: &&str| source.columns().iter().any(|column| column == name);
         let quasi: Vec<&str> = reading.quasi_names().into_iter().filter(has).collect();
         let values = reading.sensitive_names().into_iter().filter(has);

@@ -61,6 +61,9 @@ pub fn compare(
     let sweep = job.compare.clone().unwrap_or_default();
     let loss = loss_of(&sweep)?;
     let source = open_input(&job.input)?;
+    let mut job = job.clone();
+    crate::reading::resolve_columns(&mut job.columns, &job.input.missing, &source, progress)?;
+    let job = &job;
     let plans = sweep::plans(job, &sweep)?;
     // What is wrong with every configuration is wrong with the job.
     let check = |plan: &sweep::Plan| CheckedJob::for_table(&plan.job, source.columns(), source.is_named());

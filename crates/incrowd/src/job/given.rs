@@ -345,6 +345,8 @@ impl<'a> Entry<'a> {
             Given::Word(word) if !word.is_empty() => Ok(self.base.join(word)),
             _ => match self.text()? {
                 "" => Err(self.cannot_be("", "the path of a file")),
+                // Standard input and output.
+                "-" => Ok(PathBuf::from("-")),
                 written => Ok(self.base.join(written)),
             },
         }
@@ -368,6 +370,7 @@ impl<'a> Entry<'a> {
             Given::Word(word) => Ok(self.base.join(word)),
             _ => self.text().map(|text| match text {
                 "" => PathBuf::new(),
+                "-" => PathBuf::from("-"),
                 text => files::resolve_pattern(self.base, text),
             }),
         }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use incrowd_core::hierarchy::columns::Columns;
 use incrowd_core::hierarchy::dates::{Dates, Step};
 use incrowd_core::hierarchy::intervals::Intervals;
+use incrowd_core::hierarchy::known::{KNOWN, Known};
 use incrowd_core::hierarchy::mask::{From, Mask};
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::hierarchy::nested::Tree;
@@ -12,12 +14,14 @@ use incrowd_core::{Error, HierarchySpec, Result};
 use super::files;
 use super::given::{At, Entry, Given, Node, Read, Refused, one_of};
 
-const FORMS: [&str; 7] = ["file", "mask", "intervals", "cuts", "dates", "tree", "mdr"];
+const FORMS: [&str; 10] =
+    ["file", "mask", "intervals", "cuts", "dates", "bands", "tree", "mdr", "known", "columns"];
 const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
 
 /// How a hierarchy is written in short.
 pub const SHORT: &str = "A file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
-                         dates[:month,year], mdr[:LOW,HIGH], or a table as in a job file";
+                         dates[:month,year], bands, ages, a classification such as icd10, \
+                         columns:DISTRICT,REGION, mdr[:LOW,HIGH], or a table as in a job file";
 
 /// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
 pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
@@ -77,6 +81,13 @@ pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
         "intervals" => intervals(form).map(HierarchySpec::Intervals),
         "cuts" => cuts(form).map(HierarchySpec::Intervals),
         "dates" => dates(form).map(HierarchySpec::Dates),
+        "bands" => {
+            form.table("an empty table, as in { bands = {} }")?.only(&[]).map(|()| HierarchySpec::Bands)
+        }
+        "known" => known(form),
+        "columns" => {
+            Columns::new(form.texts()?).map(HierarchySpec::Columns).map_err(|error| form.refuse(error))
+        }
         "mdr" => mdr(form).map(HierarchySpec::Mdr),
         _ => tree(form).map(HierarchySpec::Nested),
     }
@@ -104,6 +115,12 @@ fn short(text: &str, at: &At) -> Option<Node> {
         "cuts" => list(rest, ','),
         "dates" if rest.is_empty() => Node::list(Step::ALL.iter().map(|(name, _)| Node::word(name, at)), at),
         "dates" => list(rest, ','),
+        "bands" if rest.is_empty() => fields(&[]),
+        "columns" if !rest.is_empty() => list(rest, ','),
+        "ages" if rest.is_empty() => return Some(Node::table([("known", Node::word(form, at))], at)),
+        _ if rest.is_empty() && Known::named(form).is_some() => {
+            return Some(Node::table([("known", Node::word(form, at))], at));
+        }
         "mdr" if rest.contains(',') && !rest.contains('=') => {
             Node::table([("outliers", list(rest, ','))], at)
         }
@@ -111,6 +128,24 @@ fn short(text: &str, at: &At) -> Option<Node> {
         _ => return None,
     };
     Some(Node::table([(form, value)], at))
+}
+
+/// Ages in five and ten years and in four stages of life, as censuses count them: each level keeps some cuts of the one below.
+fn ages() -> Result<Intervals> {
+    let every = |from: u32, step: usize| (from..=85).step_by(step).map(f64::from).collect::<Vec<f64>>();
+    Intervals::cuts(vec![every(5, 5), every(5, 10), vec![15.0, 25.0, 65.0]])
+}
+
+/// A classification by its name.
+fn known(entry: &Entry<'_>) -> Read<HierarchySpec> {
+    let name = entry.text()?;
+    if name == "ages" {
+        return ages().map(HierarchySpec::Intervals).map_err(|error| entry.refuse(error));
+    }
+    Known::named(name).map(HierarchySpec::Known).ok_or_else(|| {
+        let error = Error::job(format!("there is no classification `{name}`"));
+        entry.refuse(error.help_near(name, KNOWN.iter().map(|known| known.name).chain(["ages"])))
+    })
 }
 
 fn file(entry: &Entry<'_>) -> Read<HierarchySpec> {
@@ -261,6 +296,14 @@ mod tests {
             ("{ intervals = { width = 2.5, levels = 4, factor = 3, origin = -1 } }", fixed(2.5, -1.0, 4, 3)),
             ("{ cuts = [18, 30.5] }", cuts(&[&[18.0, 30.5]])),
             ("\"mdr\"", HierarchySpec::Mdr(Mdr::default())),
+            ("\"bands\"", HierarchySpec::Bands),
+            ("\"icd10\"", HierarchySpec::Known(Known::named("icd10").unwrap())),
+            ("{ known = \"us-states\" }", HierarchySpec::Known(Known::named("us-states").unwrap())),
+            ("\"ages\"", I(ages().unwrap())),
+            (
+                "{ columns = [\"district\", \"region\"] }",
+                HierarchySpec::Columns(Columns::new(vec!["district".into(), "region".into()]).unwrap()),
+            ),
             ("{ mdr = {} }", HierarchySpec::Mdr(Mdr::default())),
             (
                 "{ mdr = { outliers = [22, 62], factors = [1, 4], quantile = \"chunk\", base_width = 2 } }",

@@ -30,9 +30,10 @@ pub use whole::beside;
 
 use std::path::PathBuf;
 
+pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_core::{Categories, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
-pub use incrowd_engine::{Batches, Order};
+pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
 /// Everything a job file can say.
@@ -185,6 +186,12 @@ pub struct Table {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
 }
 
 impl Table {
@@ -244,6 +251,12 @@ pub struct Input {
     pub delimiter: Option<u8>,
     /// The name of its format, if that is not to be told from the file's first bytes.
     pub format: Option<String>,
+    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    pub encoding: Option<Encoding>,
+    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    pub decimal: Option<DecimalMark>,
+    /// The sheet of an Excel file that has several.
+    pub sheet: Option<String>,
     /// The column that says whose record it is. Then every promise counts persons.
     pub person: Option<String>,
     /// The column that says how many people of the population a record stands for. It is not published.
@@ -258,6 +271,9 @@ impl Input {
             memory: self.memory.clone(),
             delimiter: self.delimiter,
             format: self.format.clone(),
+            encoding: self.encoding,
+            decimal: self.decimal,
+            sheet: self.sheet.clone(),
         }
     }
 
@@ -278,6 +294,9 @@ impl Default for Input {
             default_role: DefaultRole::default(),
             delimiter: None,
             format: None,
+            encoding: None,
+            decimal: None,
+            sheet: None,
             person: None,
             weight: None,
         }
@@ -334,6 +353,18 @@ pub struct Output {
     pub sign: Option<PathBuf>,
     /// What is published of sampling weights.
     pub publish_weight: PublishWeight,
+    /// The name of its format, if it goes to standard output, of which no name tells it.
+    pub format: Option<String>,
+    /// What separates the cells of text, if not what separates those of the input.
+    pub delimiter: Option<u8>,
+    /// What stands before the fractions of numbers in text, if not what does in the input.
+    pub decimal: Option<DecimalMark>,
+    /// How a missing value that is kept is written in text, if not as in the input.
+    pub missing: Option<String>,
+    /// How ranges of numbers are published.
+    pub numbers: Numbers,
+    /// How sets are published in formats that have lists.
+    pub sets: Sets,
 }
 
 /// What is published of sampling weights.
@@ -350,6 +381,39 @@ impl PublishWeight {
     /// The names in a job file.
     pub const ALL: [(&'static str, PublishWeight); 2] =
         [("no", PublishWeight::No), ("group-mean", PublishWeight::GroupMean)];
+}
+
+/// How ranges of numbers are published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// As text, `[20, 40]`.
+    #[default]
+    Range,
+    /// As two columns of numbers, `age_low` and `age_high`.
+    LowHigh,
+    /// As the mean of the group.
+    Mean,
+}
+
+impl Numbers {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Numbers); 3] =
+        [("range", Numbers::Range), ("low-high", Numbers::LowHigh), ("mean", Numbers::Mean)];
+}
+
+/// How sets are published in formats that have lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sets {
+    /// As text, `{Mexico, Peru}`.
+    #[default]
+    Text,
+    /// As lists.
+    List,
+}
+
+impl Sets {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Sets); 2] = [("text", Sets::Text), ("list", Sets::List)];
 }
 
 /// An entry of `[columns]`.

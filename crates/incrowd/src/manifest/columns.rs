@@ -1,8 +1,11 @@
 //! What a manifest tells of columns: their roles, and what a reader needs to judge their cells.
 
 use incrowd_core::hierarchy::mdr::Mdr;
+use incrowd_core::limits::Limits;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::schema::{Kind, Labels};
-use incrowd_core::{Categories, HierarchySpec, Publish, Result, Role, Schema};
+use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
+use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
@@ -26,6 +29,9 @@ pub struct JobEntry {
     /// Whether cells of text that a spreadsheet would take for formulas begin with an apostrophe.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub csv_safe: bool,
+    /// How its cells are written, where that does not follow from the name of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<WrittenEntry>,
     /// How people of an external table were grouped with those of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
@@ -33,6 +39,50 @@ pub struct JobEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<String>,
 }
+
+/// How cells are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenEntry {
+    /// What separates the cells of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// What stands before the fractions of numbers in text, if not a point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<String>,
+    /// The text of a missing value, if not `?`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// The columns of which the ends of ranges are published: of `age` the columns `age_low` and `age_high`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub low_high: Vec<String>,
+    /// The columns whose sets are lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<String>,
+    /// The columns of which the means of groups are published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub means: Vec<String>,
+}
+
+impl WrittenEntry {
+    pub(crate) fn of(dialect: Dialect, shape: &Shape) -> Option<WrittenEntry> {
+        let entry = WrittenEntry {
+            delimiter: dialect.delimiter.map(|byte| char::from(byte).to_string()),
+            decimal: (dialect.decimal == DecimalMark::Comma).then(|| ",".to_owned()),
+            missing: shape
+                .shown
+                .clone()
+                .or(Some(shape.missing.clone()))
+                .filter(|shown| !shape.quasi.is_empty() && shown != USUAL_LABEL),
+            low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
+            lists: shape.lists.clone(),
+            means: shape.means.clone(),
+        };
+        (entry != WrittenEntry::default()).then_some(entry)
+    }
+}
+
+/// The label of a missing value where nobody states another.
+const USUAL_LABEL: &str = "?";
 
 /// What is told of an external table: that there was one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +101,9 @@ pub struct ColumnEntry {
     /// What its values are, if that was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// How the dates of the original are written, if that was stated. Published dates are written 2021-03-05.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
     /// What kind of hierarchy it was generalized along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<String>,
@@ -60,6 +113,15 @@ pub struct ColumnEntry {
     /// The regular intervals it is published in.
     #[serde(default, rename = "mdr", skip_serializing_if = "Option::is_none")]
     pub intervals: Option<RegularIntervals>,
+    /// The number from which on all are published as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<f64>,
+    /// The number down from which all are published as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<f64>,
+    /// The level of its hierarchy below which no cell lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_level: Option<u32>,
     /// How much its loss weighs, if that was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -100,18 +162,42 @@ impl JobEntry {
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
             csv_safe: checked.job.output.as_ref().is_some_and(|output| output.csv_safe),
+            written: None,
             external: None,
             population: checked.estimates().then(|| weights::ESTIMATED.to_owned()),
         }
+    }
+
+    /// What the release shows in another way than its label.
+    pub(crate) fn shape(&self, missing: &str) -> Shape {
+        let Some(written) = self.written.clone() else {
+            let quasi = if self.on_missing == "keep" { self.quasi() } else { Vec::new() };
+            return Shape { missing: missing.to_owned(), quasi, ..Shape::default() };
+        };
+        let strict = |name: &String| self.columns.get(name).is_some_and(|column| column.hierarchy.is_some());
+        let strict: Vec<bool> = written.low_high.iter().map(strict).collect();
+        Shape {
+            missing: missing.to_owned(),
+            shown: written.missing,
+            quasi: self.quasi(),
+            ends: written.low_high.into_iter().zip(strict).collect(),
+            lists: written.lists,
+            means: written.means,
+        }
+    }
+
+    fn quasi(&self) -> Vec<String> {
+        let quasi = self.columns.iter().filter(|(_, column)| column.role == "quasi");
+        quasi.map(|(name, _)| name.to_owned()).collect()
     }
 }
 
 impl ColumnEntry {
     fn of(role: &Role) -> ColumnEntry {
-        let (name, kind, hierarchy) = match role {
-            Role::Quasi(spec) => ("quasi", spec.kind, spec.hierarchy.as_ref()),
-            Role::Sensitive(spec) => ("sensitive", spec.kind, spec.hierarchy.as_ref()),
-            _ => ("passthrough", None, None),
+        let (name, kind, format, hierarchy) = match role {
+            Role::Quasi(spec) => ("quasi", spec.kind, spec.format, spec.hierarchy.as_ref()),
+            Role::Sensitive(spec) => ("sensitive", spec.kind, spec.format, spec.hierarchy.as_ref()),
+            _ => ("passthrough", None, None, None),
         };
         let hierarchy = hierarchy.map(|hierarchy| match hierarchy {
             HierarchySpec::Arx { .. } => "file",
@@ -119,11 +205,15 @@ impl ColumnEntry {
             HierarchySpec::Mask(_) => "mask",
             HierarchySpec::Intervals(_) => "intervals",
             HierarchySpec::Dates(_) => "dates",
+            HierarchySpec::Bands => "bands",
+            HierarchySpec::Known(known) => known.name,
+            HierarchySpec::Columns(_) => "columns",
             HierarchySpec::Mdr(_) => "mdr",
         });
         let mut entry = ColumnEntry {
             role: name.to_owned(),
             kind: kind.map(|kind| word(&Kind::ALL, kind).to_owned()),
+            format: format.map(|format| format.to_string()),
             hierarchy: hierarchy.map(str::to_owned),
             ..ColumnEntry::default()
         };
@@ -131,6 +221,8 @@ impl ColumnEntry {
             Role::Quasi(spec) => {
                 entry.labels = (spec.labels == Labels::Star).then(|| "star".to_owned());
                 entry.weight = spec.weight;
+                (entry.top, entry.bottom) = (spec.limits.top, spec.limits.bottom);
+                entry.min_level = spec.min_level;
                 if let Some(HierarchySpec::Mdr(mdr)) = &spec.hierarchy {
                     entry.intervals = mdr.grid().map(RegularIntervals::of);
                 }
@@ -163,6 +255,10 @@ impl ColumnEntry {
             ..ColumnJob::default()
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);
+        column.spec.format = self.format.as_deref().and_then(|format| DateFormat::parse(format).ok());
+        column.spec.limits = Limits { top: self.top, bottom: self.bottom };
+        // A level is about a hierarchy, which the manifest does not tell.
+        column.spec.min_level = self.min_level.filter(|_| self.intervals.is_some());
         column.spec.weight = self.weight.filter(|weight| *weight >= 0.0);
         column.spec.hierarchy = self.regular();
         if let Some(list) = &self.categories {

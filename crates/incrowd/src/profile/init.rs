@@ -7,7 +7,7 @@ use incrowd_core::{Error, Progress, Result};
 
 use super::detect::key::SEVERAL;
 use super::json::role_name;
-use super::{ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
+use super::{About, ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
 use crate::job::{self, Input, RoleName};
 
 /// What a job file is made from.
@@ -21,6 +21,47 @@ pub struct InitOptions {
     pub k: u64,
     /// Where the job file will lie: paths in it are relative to that place.
     pub job: PathBuf,
+    /// A rule of the field that the job shall follow.
+    pub preset: Option<Preset>,
+}
+
+/// A rule of the field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// The Safe Harbor method of the US health privacy rule, as far as columns can tell.
+    Hipaa,
+    /// What statistical offices mostly do for files that anybody may download.
+    PublicUse,
+}
+
+impl Preset {
+    /// The names on a command line.
+    pub const ALL: [(&'static str, Preset); 2] =
+        [("hipaa", Preset::Hipaa), ("public-use", Preset::PublicUse)];
+
+    /// The age from which on all are one.
+    fn top_age(self) -> u32 {
+        match self {
+            Preset::Hipaa => 90,
+            Preset::PublicUse => 85,
+        }
+    }
+
+    /// What the job file says of it.
+    fn about(self) -> &'static str {
+        match self {
+            Preset::Hipaa => {
+                "# Preset hipaa, after the Safe Harbor list: ages over 89 are one, dates are years, postal codes have three digits,\n\
+                 # places smaller than a state are not published. CHECK two things that columns do not tell: three-digit ZIP areas of\n\
+                 # 20,000 people or fewer must become 000 before, and no other column may hold what the list names (device and\n\
+                 # record numbers, photographs, free text)."
+            }
+            Preset::PublicUse => {
+                "# Preset public-use: ages from 85 on are one, dates are years, postal codes have three digits, places smaller than a\n\
+                 # state are not published. CHECK that the areas that are left have 100,000 people or more."
+            }
+        }
+    }
 }
 
 /// A job file that has not been written yet.
@@ -125,21 +166,48 @@ fn key(name: &str) -> String {
 }
 
 /// What is written behind a column's name.
-fn spec(column: &ColumnProfile, as_text: bool) -> String {
+fn spec(column: &ColumnProfile, as_text: bool, preset: Option<Preset>) -> String {
     let role = column.proposal.role;
     if role != RoleName::Quasi {
         return quoted(role_name(role));
     }
+    if let Some(preset) = preset {
+        match (column.about, column.generalization) {
+            (About::Age, _) if !as_text => {
+                return format!("{{ role = \"quasi\", kind = \"numeric\", top = {} }}", preset.top_age());
+            }
+            (About::PostalCode, Generalization::Known("postal")) => {
+                return format!(
+                    "{{ role = \"quasi\", hierarchy = \"postal\", min_level = {} }}",
+                    column.postal_level
+                );
+            }
+            (_, Generalization::Dates) => {
+                let format =
+                    column.format.map(|format| format!(", format = \"{format}\"")).unwrap_or_default();
+                return format!("{{ role = \"quasi\", hierarchy = \"dates\", min_level = 3{format} }}");
+            }
+            (About::SmallPlace | About::PostalCode, _) => return quoted("drop"),
+            _ => {}
+        }
+    }
+    if !column.levels.is_empty() {
+        let names: Vec<String> = column.levels.iter().map(|name| quoted(name)).collect();
+        return format!("{{ role = \"quasi\", hierarchy = {{ columns = [{}] }} }}", names.join(", "));
+    }
     let how = match column.generalization {
         _ if as_text => ", kind = \"text\", labels = \"star\"",
+        Generalization::Plain if column.code.is_some() => ", kind = \"text\"",
         Generalization::Plain if column.kind.is_number() => ", kind = \"numeric\"",
         Generalization::Plain => "",
         Generalization::Dates => ", hierarchy = \"dates\"",
+        Generalization::Bands => ", hierarchy = \"bands\"",
+        Generalization::Known(name) => &format!(", hierarchy = \"{name}\""),
         Generalization::MaskRight => ", hierarchy = { mask = { char = \"*\", from = \"right\" } }",
-        Generalization::MaskLeft => ", hierarchy = { mask = { char = \"*\", from = \"left\" } }",
-        Generalization::Star => ", labels = \"star\"",
+        Generalization::Star => ", kind = \"text\", labels = \"star\"",
     };
-    format!("{{ role = \"quasi\"{how} }}")
+    let format = column.format.map(|format| format!(", format = \"{format}\"")).unwrap_or_default();
+    format!("{{ role = \"quasi\"{how}{format} }}")
 }
 
 /// Control characters in names would end a comment.
@@ -186,6 +254,33 @@ fn weight<'a>(options: &'a InitOptions, profile: &'a Profile) -> Option<&'a str>
     }
 }
 
+/// From so many quasi-identifiers on hardly anything but `*` is left of a release.
+pub const MANY: usize = 12;
+
+/// The sensitive column about which a promise costs least and says most: the one whose most frequent value is the least frequent,
+/// if it has values enough to differ and few enough to repeat.
+fn best_suited(profile: &Profile) -> Option<(&ColumnProfile, String)> {
+    let sensitive = || profile.columns.iter().filter(|c| c.proposal.role == RoleName::Sensitive);
+    let present = |column: &ColumnProfile| profile.records.saturating_sub(column.counts.missing).max(1);
+    let suits = |column: &&ColumnProfile| {
+        let counts = &column.counts;
+        counts.distinct >= 2
+            && 10 * counts.largest <= 9 * present(column)
+            && 10 * counts.unique <= present(column)
+    };
+    let share = |column: &ColumnProfile| column.counts.largest as f64 / present(column) as f64;
+    let best = sensitive().filter(suits).min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let which = match sensitive().count() {
+        1 => format!("`{}` suits", best.name),
+        n => format!("Of {n} sensitive columns `{}` suits best", best.name),
+    };
+    let why = format!(
+        "{which}: no value has more than {:.0} % of the records, so that groups can differ.",
+        (100.0 * share(best)).ceil()
+    );
+    Some((best, why))
+}
+
 fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kept_as_text: Vec<&str> = Vec::new();
@@ -221,6 +316,15 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     }
     if let Some(format) = &options.input.format {
         let _ = writeln!(out, "format = {}", quoted(format));
+    }
+    if let Some(sheet) = &options.input.sheet {
+        let _ = writeln!(out, "sheet = {}", quoted(sheet));
+    }
+    if let Some(decimal) = options.input.decimal {
+        let _ = writeln!(out, "decimal = {}", quoted(job::word(&job::DecimalMark::ALL, decimal)));
+    }
+    if let Some(encoding) = options.input.encoding {
+        let _ = writeln!(out, "encoding = {}", quoted(job::word(&job::Encoding::ALL, encoding)));
     }
     let person = person(options, profile);
     if let Some(person) = person {
@@ -272,6 +376,18 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
             profile.sensitive_unique
         );
     }
+    if let Some(preset) = options.preset {
+        let _ = writeln!(out, "{}\n", preset.about());
+    }
+    let quasi = profile.columns.iter().filter(|c| c.proposal.role == RoleName::Quasi).count();
+    if quasi > MANY {
+        let _ = writeln!(
+            out,
+            "# {quasi} columns are quasi-identifiers. With so many, hardly anything but `*` is left of a release. Keep those that\n\
+             # somebody else can know of a person; give the others role = \"sensitive\" or \"drop\". `incrowd profile` says which\n\
+             # of them make people unique.\n"
+        );
+    }
     let _ = writeln!(
         out,
         "# identifier, drop: not published. quasi: generalized until nobody stands out.\n\
@@ -280,6 +396,9 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     for column in &profile.columns {
         let unsure = if column.proposal.sure { "" } else { "UNSURE: " };
         let _ = writeln!(out, "# {unsure}{}", comment(&column.proposal.reason));
+        if let Some(why) = column.code.filter(|_| column.proposal.role == RoleName::Quasi) {
+            let _ = writeln!(out, "#   categories, not quantities: {why}");
+        }
         for marker in &column.markers {
             let text =
                 format!("`{}` probably stands for a missing value ({} records)", marker.text, marker.records);
@@ -289,7 +408,7 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
             let _ = writeln!(out, "#   {}", comment(remark));
         }
         let as_text = kept_as_text.contains(&column.name.as_str());
-        let _ = writeln!(out, "{} = {}", key(&column.name), spec(column, as_text));
+        let _ = writeln!(out, "{} = {}", key(&column.name), spec(column, as_text, options.preset));
     }
     let _ = writeln!(
         out,
@@ -298,14 +417,23 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
         options.k,
         if person.is_some() { "people, in records" } else { "records" },
     );
-    let sensitive = profile.columns.iter().find(|c| c.proposal.role == RoleName::Sensitive);
-    match sensitive {
-        Some(column) => {
+    let sensitive = profile.columns.iter().any(|c| c.proposal.role == RoleName::Sensitive);
+    match best_suited(profile) {
+        Some((column, why)) => {
             let _ = writeln!(
                 out,
-                "\n# And those records do not all say the same of them. Remove the marks to promise that, too.\n\
+                "\n# And those records do not all say the same of them. {}\n\
+                 # Remove the marks to promise that, too.\n\
                  # [[models]]\n# name = \"l-diversity\"\n# l = 2\n# on = {}",
+                comment(&why),
                 comment(&quoted(&column.name))
+            );
+        }
+        None if sensitive => {
+            let _ = writeln!(
+                out,
+                "\n# Nearly all records say the same in each sensitive column, so no group can be promised to differ much: a\n\
+                 # model such as l-diversity would cost a lot and protect few."
             );
         }
         None => {

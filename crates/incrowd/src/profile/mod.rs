@@ -3,18 +3,22 @@
 //! Everything a profile says is for the owner of the data: no cell is in it, but counts of unique records and the reasons
 //! for roles describe people who have not been protected yet. Only the numbers of records and columns may be told.
 
+mod classification;
 mod detect;
 mod init;
 mod json;
+mod levels;
 mod markers;
 mod seen;
 
-pub use init::{Draft, InitOptions, init};
+pub use init::{Draft, InitOptions, MANY, Preset, init};
 pub use markers::Marker;
 pub use seen::ValueKind;
 
 use incrowd_audit::risk::population::{self, Population, Sampling};
 use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search, WeightedRisk};
+use incrowd_core::calendar::{DateFormat, Sniffed};
+use incrowd_core::hierarchy::bands;
 use incrowd_core::represented::{MILLIONTHS, read_weight};
 use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
 use rayon::prelude::*;
@@ -87,10 +91,25 @@ pub enum Generalization {
     Dates,
     /// Character by character from the right.
     MaskRight,
-    /// Character by character from the left.
-    MaskLeft,
+    /// As intervals that the values are already, joined with their neighbours.
+    Bands,
+    /// Along this known classification.
+    Known(&'static str),
     /// As the value or `*`.
     Star,
+}
+
+/// What presets ask of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// An age in years.
+    Age,
+    /// A postal code.
+    PostalCode,
+    /// A place smaller than a state.
+    SmallPlace,
+    /// Anything else.
+    Other,
 }
 
 /// What a profile says of one column.
@@ -108,6 +127,16 @@ pub struct ColumnProfile {
     pub proposal: Proposal,
     /// How it would be generalized as a quasi-identifier.
     pub generalization: Generalization,
+    /// How its dates are written, if the job has to state it.
+    pub format: Option<DateFormat>,
+    /// Columns that follow from it, and are the levels of its hierarchy, finest first.
+    pub levels: Vec<String>,
+    /// The level at which a postal code has three digits.
+    postal_level: u32,
+    /// Whether it is somebody's age in years, or the place of somebody.
+    pub about: About,
+    /// Why its numbers are names of categories, if they are.
+    pub code: Option<&'static str>,
     /// What else is worth knowing, each a sentence.
     pub remarks: Vec<String>,
     /// Whether it looks like a survey weight and every record has one of at least 1.
@@ -218,6 +247,7 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         let reason = "says how many people a record stands for, as you said; it is not published".into();
         columns[at].proposal = Proposal { role: RoleName::Drop, sure: true, reason };
     }
+    levels::arrange(&mut columns, &found.dependencies, table.records as u64);
     for (column, role) in roles {
         columns[column].proposal = Proposal { role, sure: true, reason: "as you said".into() };
     }
@@ -301,25 +331,73 @@ fn look(seen: &Seen<'_>) -> ColumnProfile {
         markers: seen.markers.clone(),
         proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
         generalization: generalization(seen),
-        remarks: Vec::new(),
         is_weight,
+        format: match &seen.dates {
+            Sniffed::Written(format) => (*format == DateFormat::COMPACT).then_some(*format),
+            Sniffed::Ambiguous(formats) => formats.first().copied(),
+            Sniffed::NoDates => None,
+        },
+        levels: Vec::new(),
+        // A ZIP code with four more digits has one level more.
+        postal_level: 1 + u32::from(seen.values.iter().any(|value| value.contains('-'))),
+        about: match () {
+            () if detect::is_age(seen) && seen.kind == ValueKind::Integer => About::Age,
+            () if detect::is_postal(seen) => About::PostalCode,
+            () if detect::is_place(seen) && !detect::is_large_place(seen) => About::SmallPlace,
+            () => About::Other,
+        },
+        code: detect::why_code(seen),
+        remarks: remarks(seen),
         short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
     }
 }
 
+/// What is worth knowing of a column by itself.
+fn remarks(seen: &Seen<'_>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Sniffed::Ambiguous(formats) = &seen.dates {
+        let ways: Vec<String> = formats.iter().map(DateFormat::to_string).collect();
+        remarks.push(format!("LOOK: its dates can be read as {}; state which", ways.join(" or as ")));
+    }
+    let dates = seen.values.iter().filter(|v| detect::is_date(v)).count();
+    if seen.kind == ValueKind::Text && mostly_dates(seen) {
+        let others = seen.values.len() - dates;
+        remarks.push(format!(
+            "LOOK: most of its values are dates, {others} are not, or are written otherwise; list those that mean missing"
+        ));
+    }
+    remarks
+}
+
+/// Whether most values are dates, though not all.
+fn mostly_dates(seen: &Seen<'_>) -> bool {
+    seen.share(detect::is_date) >= 0.5
+}
+
 /// More different texts than this are not published as sets: nobody reads sets that long.
 const LONGEST_SET: u64 = 64;
+const LONGER: u64 = LONGEST_SET + 1;
 
 fn generalization(seen: &Seen<'_>) -> Generalization {
     let length = seen.values.first().map_or(0, |v| v.chars().count());
     let even = length >= 3 && seen.share(|v| v.chars().count() == length) >= 0.9;
+    if let Some(name) = classification::recognise(seen) {
+        return Generalization::Known(name);
+    }
     let coded = even
         && seen.share(|v| v.chars().any(|c| c.is_ascii_digit()) && !v.contains(char::is_whitespace)) >= 0.9;
     match seen.kind {
         ValueKind::Date => Generalization::Dates,
         ValueKind::Integer if coded && length >= 4 && detect::is_place(seen) => Generalization::MaskRight,
+        ValueKind::Integer if detect::why_code(seen).is_some() => match seen.counts.distinct {
+            _ if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
+            LONGER.. => Generalization::Star,
+            _ => Generalization::Plain,
+        },
         ValueKind::Integer | ValueKind::Real => Generalization::Plain,
-        ValueKind::Text if seen.share(detect::day_first) >= 0.8 => Generalization::MaskLeft,
+        // A date that is masked is no date any more.
+        ValueKind::Text if mostly_dates(seen) => Generalization::Star,
+        ValueKind::Text if bands::are_bands(&seen.values) => Generalization::Bands,
         ValueKind::Text if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
         ValueKind::Text if seen.counts.distinct > LONGEST_SET => Generalization::Star,
         ValueKind::Text => Generalization::Plain,

@@ -2,7 +2,8 @@
 
 use incrowd_audit::risk::ColumnCounts;
 use incrowd_core::CodedColumn;
-use incrowd_core::number::{Number, looks_numeric, parse_date, parse_number};
+use incrowd_core::calendar::{DateFormat, Sniffed};
+use incrowd_core::number::{Number, looks_numeric, parse_number};
 
 use super::markers::{self, Marker};
 
@@ -13,7 +14,7 @@ pub enum ValueKind {
     Integer,
     /// Numbers, not all whole.
     Real,
-    /// Calendar dates such as `2021-03-05`, with or without a time.
+    /// Calendar dates, with or without a time.
     Date,
     /// Anything else.
     Text,
@@ -47,11 +48,16 @@ pub(crate) struct Seen<'a> {
     /// The letters and digits of the name in lower case.
     pub(crate) squashed: String,
     pub(crate) kind: ValueKind,
+    /// How its dates are written.
+    pub(crate) dates: Sniffed,
     pub(crate) records: u64,
     pub(crate) counts: ColumnCounts,
     pub(crate) markers: Vec<Marker>,
     /// The least and the greatest number, markers left out.
     pub(crate) range: Option<(f64, f64)>,
+    /// How much the frequencies of whole numbers go up and down on the way from the least to the greatest: 1 if they rise and
+    /// fall once.
+    pub(crate) roughness: Option<f64>,
     /// Distinct values, markers left out; all of them or a sample that does not depend on their order.
     pub(crate) values: Vec<&'a str>,
 }
@@ -69,30 +75,38 @@ impl<'a> Seen<'a> {
         let counts = ColumnCounts::of(column);
         let by_code = column.counts();
         let used = || column.texts.iter().filter(|(code, _)| by_code[*code as usize] > 0);
-        let (mut whole, mut real, mut dates, mut others) = (0u64, 0u64, 0u64, Vec::new());
+        let (mut whole, mut real, mut marks, mut texts) = (0u64, 0u64, Vec::new(), Vec::new());
         for (code, text) in used() {
             match looks_numeric(text).then(|| parse_number(text)).flatten() {
                 Some(Number::Integer(_)) => whole += 1,
                 Some(Number::Real(_)) => real += 1,
-                None if is_date(text) => dates += 1,
-                // A handful is enough to see that they are more than markers.
-                None if others.len() <= markers::MOST => others.push((text, by_code[code as usize])),
-                None => {}
+                None if markers::is_word(text) => marks.push((text, by_code[code as usize])),
+                None => texts.push(text),
             }
         }
-        let only_markers =
-            others.len() <= markers::MOST && others.iter().all(|(text, _)| markers::is_word(text));
-        let kind = match (whole + real, dates) {
-            (2.., 0) | (1, 0) if only_markers && (others.is_empty() || whole + real > 1) => {
+        let only_markers = marks.len() <= markers::MOST;
+        let alone = |n: usize| n > 0 && only_markers && (marks.is_empty() || n > 1);
+        let dates = match (whole + real, &texts[..]) {
+            (0, texts) if alone(texts.len()) => DateFormat::sniff(texts.iter().copied()),
+            (1.., [])
+                if real == 0 && compact(&column.name, &used().map(|(_, text)| text).collect::<Vec<_>>()) =>
+            {
+                Sniffed::Written(DateFormat::COMPACT)
+            }
+            _ => Sniffed::NoDates,
+        };
+        let kind = match dates {
+            Sniffed::NoDates if texts.is_empty() && alone((whole + real) as usize) => {
                 if real == 0 {
                     ValueKind::Integer
                 } else {
                     ValueKind::Real
                 }
             }
-            (0, 2..) | (0, 1) if only_markers && (others.is_empty() || dates > 1) => ValueKind::Date,
-            _ => ValueKind::Text,
+            Sniffed::NoDates => ValueKind::Text,
+            _ => ValueKind::Date,
         };
+        let others = marks;
         let numbers = || used().filter_map(|(code, text)| Some((parse_number(text)?.as_f64(), code)));
         let found = match kind {
             ValueKind::Text => markers::in_text(used().map(|(code, text)| (text, by_code[code as usize]))),
@@ -107,6 +121,10 @@ impl<'a> Seen<'a> {
             }
         };
         let is_marker = |text: &str| found.iter().any(|marker| marker.text == text);
+        let roughness = (kind == ValueKind::Integer).then(|| {
+            let within = numbers().filter(|(_, code)| !is_marker(column.texts.get(*code)));
+            roughness(within.map(|(x, code)| (x, by_code[code as usize])).collect())
+        });
         let range = kind.is_number().then(|| {
             let within = numbers().filter(|(_, code)| !is_marker(column.texts.get(*code)));
             within.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (x, _)| (lo.min(x), hi.max(x)))
@@ -120,7 +138,19 @@ impl<'a> Seen<'a> {
         let squashed = column.name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         let range = range.filter(|(lo, hi)| lo <= hi);
         let words = words(&column.name);
-        Seen { name: &column.name, words, squashed, kind, records, counts, markers: found, range, values }
+        Seen {
+            name: &column.name,
+            words,
+            squashed,
+            kind,
+            dates,
+            records,
+            counts,
+            markers: found,
+            range,
+            roughness: roughness.flatten(),
+            values,
+        }
     }
 
     /// Whether one of the name's words is one of these.
@@ -157,9 +187,27 @@ impl<'a> Seen<'a> {
     }
 }
 
-fn is_date(text: &str) -> bool {
-    let b = text.as_bytes();
-    b.len() >= 10 && b[4] == b'-' && b[7] == b'-' && parse_date(text).is_some()
+/// Whether whole numbers are dates without marks, `20210305`: all of them exist, in years people live in.
+fn compact(name: &str, texts: &[&str]) -> bool {
+    let year = |text: &str| text.get(..4).and_then(|year| year.parse::<u32>().ok());
+    let fits = |text: &str| {
+        DateFormat::COMPACT.read(text).is_some()
+            && text.len() == 8
+            && year(text).is_some_and(|year| (1850..=2150).contains(&year))
+    };
+    let named =
+        words(name).iter().any(|word| ["date", "day", "dob", "birth", "born", "dt"].contains(&word.as_str()));
+    (named || texts.len() >= 5) && texts.iter().all(|text| fits(text))
+}
+
+/// The way that frequencies go from one number to the next, against that of frequencies that rise and fall once.
+fn roughness(mut counted: Vec<(f64, u64)>) -> Option<f64> {
+    counted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let counts: Vec<f64> = counted.iter().map(|(_, n)| *n as f64).collect();
+    let (first, last) = (counts.first()?, counts.last()?);
+    let once = 2.0 * counts.iter().copied().fold(0.0, f64::max) - first - last;
+    let way: f64 = counts.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
+    (once > 0.0).then(|| way / once)
 }
 
 /// A name in words: divided at marks, between lower and upper case, and between `ABc` as `A`, `Bc`.
@@ -232,6 +280,12 @@ pub(crate) mod tests {
         assert_eq!(kind(&["1", "2", "three"]), ValueKind::Text);
         assert_eq!(kind(&["02139", "10001"]), ValueKind::Text);
         assert_eq!(kind(&["2021-03-05", "2021-03-06T10:00", "n/a"]), ValueKind::Date);
+        assert_eq!(kind(&["12.09.1972", "1.2.2003", "n/a"]), ValueKind::Date);
+        assert_eq!(kind(&["09/12/1972", "01/02/2003"]), ValueKind::Date);
+        assert_eq!(kind(&["2023-03-04T10:00:00Z"]), ValueKind::Date);
+        assert_eq!(kind(&["05.04.2023 23:18", "06.04.2023 00:00"]), ValueKind::Date);
+        assert_eq!(kind(&["19720912", "20030201", "20030202", "19991231", "20000101"]), ValueKind::Date);
+        assert_eq!(kind(&["19720912", "20030299", "20030202", "19991231", "20000101"]), ValueKind::Integer);
         assert_eq!(kind(&["N", "Unknown"]), ValueKind::Text);
         assert_eq!(kind(&["", ""]), ValueKind::Text);
     }

@@ -155,6 +155,11 @@ pub(crate) trait Publication: Debug + Sync {
         summary::of_one_table(report)
     }
 
+    /// Whether ranges and sets can be shown in other ways than as labels.
+    fn shapes(&self) -> bool {
+        false
+    }
+
     /// Whether a job asks for it.
     fn claims(&self, job: &Job) -> bool;
 

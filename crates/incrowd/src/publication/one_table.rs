@@ -4,15 +4,17 @@ use std::path::Path;
 
 use incrowd_audit::utility::{self, Comparison, marginals};
 use incrowd_audit::{Original, People, verify_beside};
-use incrowd_core::{Dataset, Error, Folded, MISSING, Progress, Result, SensitiveSpec};
-use incrowd_engine::{Beside, Engine, Output};
+use incrowd_core::domain::Numbers as NumbersOf;
+use incrowd_core::hierarchy::mdr::Unit;
+use incrowd_core::{Dataset, Domain, Error, Folded, HierarchySpec, MISSING, Progress, Result, SensitiveSpec};
+use incrowd_engine::{Beside, Content, Engine, Output, Shape, high_column, low_column};
 use incrowd_recode::Recoding;
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
-use crate::job::Job;
+use crate::job::{Job, Numbers, OnMissing, Sets};
 use crate::make::{Made, MadeTable, Material, recode, starred};
 use crate::manifest::Manifest;
 use crate::measure::{Measured, Measuring, too_many};
@@ -41,6 +43,10 @@ impl Publication for OneTable {
         true
     }
 
+    fn shapes(&self) -> bool {
+        true
+    }
+
     fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
         let path = release.to_owned();
         let (key, what) = ("output.path", "the release");
@@ -63,6 +69,7 @@ impl Publication for OneTable {
 
     fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
         let mut made = Made::begin(job, &material.folded);
+        let marker = material.folded.marker.clone();
         let Material { folded, population, keys, locate, .. } = material;
         let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
         progress.step("encoding", None);
@@ -89,8 +96,9 @@ impl Publication for OneTable {
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
         let by_group = job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
-        let (columns, missing) = (job.output_columns(), job.missing_label().to_owned());
-        let output = Output { columns, order, missing, by_group };
+        let (columns, shape) = shaped(job, &data, partition.levels().is_some(), marker)?;
+        made.shape = shape.clone();
+        let output = Output { columns, order, missing: job.missing_label().to_owned(), by_group, shape };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }
@@ -203,6 +211,68 @@ impl Publication for OneTable {
     }
 }
 
+/// The columns of the release, and what they show in another way than its label.
+fn shaped(
+    job: &CheckedJob,
+    data: &Dataset,
+    levels: bool,
+    marker: Option<String>,
+) -> Result<(Vec<(String, Content)>, Shape)> {
+    let Some(output) = &job.job.output else { return Ok((job.output_columns(), Shape::default())) };
+    let specs: Vec<_> = job.schema.quasi().collect();
+    let kept = job.job.input.on_missing == OnMissing::Keep;
+    let label = job.missing_label();
+    let shown = output.missing.clone().or(marker).filter(|shown| kept && shown != label);
+    let quasi = if kept { data.quasi().iter().map(|quasi| quasi.name.clone()).collect() } else { Vec::new() };
+    let mut shape = Shape { missing: label.to_owned(), shown, quasi, ..Shape::default() };
+    let mut columns = Vec::new();
+    for (name, content) in job.output_columns() {
+        let Content::Quasi(q) = content else {
+            columns.push((name, content));
+            continue;
+        };
+        let (domain, spec) = (&data.quasi()[q].domain, specs[q].1);
+        let is_numeric = match (domain, &spec.hierarchy) {
+            (Domain::Numbers(line), _) => !matches!(line.numbers(), NumbersOf::Dates(_)),
+            (Domain::Taxonomy(_), Some(HierarchySpec::Intervals(_))) => true,
+            (Domain::Taxonomy(tree), _) => tree.grid().is_some_and(|grid| grid.unit != Unit::Dates),
+            _ => false,
+        };
+        if output.numbers == Numbers::LowHigh && is_numeric {
+            let own = [low_column(&name), high_column(&name)];
+            if let Some(taken) = own.iter().find(|own| job.schema.published().any(|(other, _)| other == *own))
+            {
+                return Err(Error::job(format!(
+                    "the ends of the ranges of `{name}` need a column `{taken}`, and there is one"
+                ))
+                .help("drop that column, or publish ranges")
+                .at("output.numbers"));
+            }
+            let [low, high] = own;
+            columns.extend([(low, Content::Low(q)), (high, Content::High(q))]);
+            shape.ends.push((name, spec.hierarchy.is_some()));
+        } else if output.numbers == Numbers::Mean && is_numeric {
+            let bounded = [("top", spec.limits.top.is_some()), ("bottom", spec.limits.bottom.is_some())];
+            let level = ("min_level", spec.min_level.is_some());
+            if let Some((key, _)) = bounded.into_iter().chain([level]).find(|(_, stated)| *stated) {
+                return Err(Error::job(format!(
+                    "a group's mean of `{name}` may say more than `{key}` allows"
+                ))
+                .help("publish ranges or their ends, or leave the guarantee out")
+                .at("output.numbers"));
+            }
+            columns.push((name.clone(), Content::Mean(q)));
+            shape.means.push(name);
+        } else if output.sets == Sets::List && domain.publishes_sets() && !levels {
+            columns.push((name.clone(), Content::List(q)));
+            shape.lists.push(name);
+        } else {
+            columns.push((name, content));
+        }
+    }
+    Ok((columns, shape))
+}
+
 /// Judges promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model looks at
 /// them. A sensitive cell that reads as missing is a missing value, which need not be a number nor in a hierarchy.
 pub(crate) fn judge_table(
@@ -210,6 +280,7 @@ pub(crate) fn judge_table(
     asked: &Asked<'_>,
     progress: &dyn Progress,
 ) -> Result<incrowd_audit::Verification> {
+    crate::guarantee::check(&release, asked.reading, None)?;
     let (quasi, missing) = (asked.reading.quasi_specs(), asked.reading.missing_label());
     let texts = asked.references.original.map(|_| release.clone());
     let original = match (asked.references.original, &texts) {

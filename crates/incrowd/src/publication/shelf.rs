@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Beside, Engine, Format, ReadBack, Source, read_formulas};
+use incrowd_engine::{Beside, Engine, Format, ReadBack, Shape, Source, read_formulas};
 
 use crate::job::Table;
 use crate::judging::Held;
@@ -78,6 +78,8 @@ pub(crate) struct PublishedShelf<'a> {
     pub(crate) values: Option<&'a PathBuf>,
     /// The tables themselves, if they are in memory.
     pub(crate) held: Option<&'a Held>,
+    /// The label of a missing value.
+    pub(crate) missing: &'a str,
 }
 
 impl PublishedShelf<'_> {
@@ -108,15 +110,15 @@ impl PublishedShelf<'_> {
             return table.ok_or_else(|| Error::input("the manifest names no such table"))?.source();
         }
         if self.is_first(content) {
-            return open_release(self.release, self.manifest.is_some());
+            return open_release(self.release, self.manifest);
         }
         if let Some(path) = self.values {
-            return open_beside(path);
+            return open_beside(path, self.manifest);
         }
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        open_beside(&path.with_file_name(&entry.name))
+        open_beside(&path.with_file_name(&entry.name), self.manifest)
     }
 }
 
@@ -132,7 +134,9 @@ impl Shelf for PublishedShelf<'_> {
         beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        let mut read = self.open(content)?.read_release(columns, beside, progress)?;
+        let shape = self.manifest.map(|manifest| manifest.job.shape(self.missing)).unwrap_or_default();
+        let shape = if self.is_first(content) { shape } else { Shape::default() };
+        let mut read = self.open(content)?.read_shaped(columns, &shape, beside, progress)?;
         if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
             read_formulas(&mut read.folded);
         }

@@ -71,6 +71,7 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         suppressed,
         order,
         csv_safe,
+        written,
         external: _,
         population,
     } = &manifest.job;
@@ -79,6 +80,19 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
     settings.extend(population.iter().map(|how| ("population".to_owned(), how.clone())));
+    if let Some(written) = written {
+        let ends = || format!("{}: the ends of ranges, in two columns", written.low_high.join(", "));
+        let said = [
+            written.decimal.as_ref().map(|_| "numbers have a decimal comma".to_owned()),
+            (!written.low_high.is_empty()).then(ends),
+            (!written.means.is_empty()).then(|| format!("{}: the means of groups", written.means.join(", "))),
+            (!written.lists.is_empty()).then(|| format!("{}: sets as lists", written.lists.join(", "))),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        if !said.is_empty() {
+            settings.push(("written".to_owned(), said.join("; ")));
+        }
+    }
     if *csv_safe {
         settings.push((
             "csv safe".to_owned(),

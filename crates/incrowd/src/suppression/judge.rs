@@ -51,7 +51,7 @@ pub(crate) fn beside(
     missing: &str,
 ) -> Result<SuppressionReport> {
     let planned = told_by(told)?;
-    let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
+    let plain = SensitiveSpec { kind: spec.kind, format: spec.format, ..SensitiveSpec::default() };
     let (values, counts) = counted(table.0, table.1, &plain, None);
     let rule = planned.step.rule;
     let mut sorted = counts.clone();
@@ -75,7 +75,7 @@ fn told_by(told: &SuppressionEntry) -> Result<Planned> {
 /// The values of a release: what stands there is what counts.
 fn published(release: &Folded, on: &str, spec: &SensitiveSpec, missing: &str) -> Result<Counted> {
     let column = release.column(on).ok_or_else(|| Error::bug("the sensitive column was not read back"))?;
-    let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
+    let plain = SensitiveSpec { kind: spec.kind, format: spec.format, ..SensitiveSpec::default() };
     let (SensitiveValues { names, .. }, counts) = counted(release, column, &plain, Some(missing));
     Ok((names, counts))
 }

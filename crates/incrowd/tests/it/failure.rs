@@ -60,7 +60,7 @@ fn tables_that_are_none() {
         (b"", "is empty"),
         (b"id,age,city,disease\n1,2,Rome,flu\n3,4\n", "record 2"),
         (b"id,age,city,disease\n1,2,Rome,\"flu\n", "quoted"),
-        (b"id,age,city,disease\n1,2,R\xf6m,flu\n", "record 1 is not valid UTF-8"),
+        (b"id,age,city,disease\n1,2,R\xf6m \xc3\xa4,flu\n", "record 1 is not valid UTF-8"),
         (b"id,age,city,disease\n1,?,Rome,flu\n2,5,Rome,NA\n", "all 2 records"),
         (b"id,age,age,disease\n1,2,3,flu\n", "two columns"),
         (b"id,age,disease\n1,2,flu\n", "no column `city`"),

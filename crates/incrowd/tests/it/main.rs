@@ -30,6 +30,7 @@ mod report;
 mod singling_out;
 mod skewed;
 mod suppression;
+mod tables;
 mod tampering;
 mod utility;
 mod weights;

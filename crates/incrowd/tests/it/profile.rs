@@ -14,7 +14,7 @@ fn input(path: &Path) -> Input {
 }
 
 fn draft(path: &Path, k: u64, job: &Path) -> Draft {
-    let options = InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned() };
+    let options = InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned(), preset: None };
     init(&options, &Silent).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -56,7 +56,7 @@ fn drafts_for_made_up_people_run_as_they_are() {
     Synth::new(Table::Census, 3_000, 5).write_csv(&mut file).unwrap();
     let draft = draft(&path, 5, Path::new("job.toml"));
     assert_eq!(roles(&draft)("disease"), (RoleName::Sensitive, true));
-    assert!(draft.text.contains("zip = { role = \"quasi\", hierarchy = { mask"), "{}", draft.text);
+    assert!(draft.text.contains("zip = { role = \"quasi\", hierarchy = \"postal\""), "{}", draft.text);
     assert!(draft.text.contains("# name = \"l-diversity\""), "{}", draft.text);
 }
 
@@ -97,8 +97,8 @@ fn a_table_of_all_kinds_runs_as_it_is() {
     assert_eq!(role("nothing"), (RoleName::Drop, true));
     for line in [
         "\"date of birth\" = { role = \"quasi\", hierarchy = \"dates\" }",
-        "admitted = { role = \"quasi\", hierarchy = { mask = { char = \"*\", from = \"left\" } } }",
-        "zip = { role = \"quasi\", hierarchy = { mask = { char = \"*\", from = \"right\" } } }",
+        "admitted = { role = \"quasi\", hierarchy = \"dates\" }",
+        "zip = { role = \"quasi\", hierarchy = \"postal\" }",
         // `N` is an answer of `flag`, so it cannot be listed as missing for the sake of `score`.
         "score = { role = \"quasi\", kind = \"text\", labels = \"star\" }",
         "missing = [\"\", \"?\", \"NA\"]\n",
@@ -129,7 +129,8 @@ fn what_cannot_become_a_job_is_refused() {
     let path = dir.path().join("t.csv");
     let ask = |text: &str, k| {
         std::fs::write(&path, text).unwrap();
-        let options = InitOptions { input: input(&path), roles: Vec::new(), k, job: "job.toml".into() };
+        let options =
+            InitOptions { input: input(&path), roles: Vec::new(), k, job: "job.toml".into(), preset: None };
         init(&options, &Silent).unwrap_err().message().to_owned()
     };
     assert!(ask("age\n1\n2\n", 5).contains("groups of 5"));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::columns::COLUMNS;
 use crate::judge::{Ask, Group, Ratio};
-use crate::release::{Case, Table, cases, read};
+use crate::release::{Case, MISSING, Table, cases, read};
 
 const TREE: &str = "disease = { role = 'sensitive', hierarchy = { tree = { ill = ['flu', 'cold'], \
                     other = ['a, \"rare\" one'] } } }";
@@ -148,7 +148,7 @@ impl Request {
 
 /// Whether a cell is that of a missing value, alone or in a set.
 fn says_missing(cell: &str, column: usize) -> bool {
-    cell == "?" || (COLUMNS[column].name == "city" && (COLUMNS[column].covers)(cell, "?"))
+    MISSING.contains(&cell) || (COLUMNS[column].name == "city" && (COLUMNS[column].covers)(cell, "?"))
 }
 
 proptest! {

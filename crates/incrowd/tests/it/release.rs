@@ -39,6 +39,8 @@ pub(crate) fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
+/// What stands for a missing value.
+pub(crate) const MISSING: [&str; 3] = ["", "?", "NA"];
 const DISEASES: [&str; 3] = ["flu", "cold", "a, \"rare\" one"];
 
 impl Case {
@@ -46,10 +48,19 @@ impl Case {
     pub(crate) fn value(&self, person: usize, column: usize) -> (&'static str, bool) {
         let pick = self.people[person][column] as usize;
         if pick < 12 {
-            return (["", "?", "NA"][pick % 3], true);
+            return (MISSING[pick % 3], true);
         }
         let values = COLUMNS.get(column).map_or(&DISEASES[..], |c| c.values);
         (values[pick % values.len()], false)
+    }
+
+    /// How a missing value is published: as the first text that stands for one in the columns that are read.
+    pub(crate) fn marker(&self) -> Option<&'static str> {
+        let cells = || {
+            let columns = || self.quasi.iter().copied().chain([COLUMNS.len()]);
+            (0..self.people.len()).flat_map(move |person| columns().map(move |c| self.value(person, c)))
+        };
+        MISSING.into_iter().find(|text| cells().any(|cell| cell == (*text, true)))
     }
 
     /// The people who are published: all, or those without a missing value in a column that matters.

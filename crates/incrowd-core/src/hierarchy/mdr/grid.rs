@@ -1,6 +1,6 @@
 //! A tree of regular intervals once its ends and its width are known: a grid of cells, neighbours of which are joined.
 
-use crate::number::{date_of, days};
+use crate::number::date_of;
 
 /// A whole number from here on is not exactly a float.
 pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -75,7 +75,7 @@ impl Grid {
         let end = |x: f64| match self.unit {
             Unit::Reals => x.is_finite(),
             Unit::Integers => x.abs() < EXACT,
-            Unit::Dates => days(date_of(x as i32)).is_some_and(|day| f64::from(day) == x.trunc()),
+            Unit::Dates => f64::from(date_of(x as i32).days()) == x.trunc(),
         };
         let range = self.hi - self.lo;
         let furthest = self.lo.abs().max(self.hi.abs());

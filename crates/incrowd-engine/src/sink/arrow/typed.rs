@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{
@@ -16,13 +17,23 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use hashbrown::HashMap;
+use incrowd_core::cell::parse_set;
 
-/// The type in which a column of this type is published. A type that cannot be made of text becomes text.
+/// The type in which a column of this type is published. A type that cannot be made of text becomes text. A list of texts is what
+/// a set is published as; a list that was read is asked for as text.
 pub(super) fn published(own: &DataType) -> DataType {
+    match own {
+        DataType::List(items) if *items.data_type() == DataType::Utf8 => own.clone(),
+        other => of_text(other),
+    }
+}
+
+/// The type that texts are turned back into.
+fn of_text(own: &DataType) -> DataType {
     use DataType::*;
     match own {
-        RunEndEncoded(_, values) => published(values.data_type()),
-        Dictionary(_, values) if published(values) == **values => own.clone(),
+        RunEndEncoded(_, values) => of_text(values.data_type()),
+        Dictionary(_, values) if of_text(values) == **values => own.clone(),
         Utf8
         | LargeUtf8
         | Utf8View
@@ -95,6 +106,16 @@ pub(super) fn typed(texts: &StringArray, to: &DataType) -> Option<ArrayRef> {
                 TimeUnit::Nanosecond => moment.timestamp_nanos_opt(),
             }
         })?,
+        List(_) => {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            for text in texts {
+                match text.map(|text| parse_set(text).unwrap_or_else(|| vec![text.to_owned()])) {
+                    Some(values) => lists.append_value(values.into_iter().map(Some)),
+                    None => lists.append_null(),
+                }
+            }
+            lists.finish().into_data()
+        }
         Dictionary(key, values) => match **key {
             Int8 => dictionary::<i8>(texts, to, values)?,
             Int16 => dictionary::<i16>(texts, to, values)?,
@@ -348,13 +369,16 @@ mod tests {
     fn what_cannot_be_made_of_text_becomes_text() {
         use DataType::*;
         let list = List(std::sync::Arc::new(arrow_schema::Field::new("item", Utf8, true)));
-        assert_eq!(published(&list), Utf8);
+        assert_eq!(published(&list), list);
+        let numbers = List(std::sync::Arc::new(arrow_schema::Field::new("item", Int64, true)));
+        assert_eq!(published(&numbers), Utf8);
         assert_eq!(published(&Duration(TimeUnit::Second)), Utf8);
         let runs = |values| {
             let field = |name, of, null| std::sync::Arc::new(arrow_schema::Field::new(name, of, null));
             RunEndEncoded(field("run_ends", Int32, false), field("values", values, true))
         };
         assert_eq!(published(&runs(Int64)), Int64);
+        assert_eq!(published(&runs(list.clone())), Utf8);
         assert_eq!(published(&dictionary_of(Int8, list)), Utf8);
     }
 }

@@ -11,6 +11,7 @@ use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, OffsetSizeTrait, StringArray};
 use arrow_schema::{DataType, TimeUnit};
+use incrowd_core::cell::set_label;
 
 /// A column as text; `None` for a type that is not read, or for a value that has no text (bytes that are none, a day
 /// outside of the calendar).
@@ -209,18 +210,19 @@ fn runs<T: RunEndIndexType>(array: &dyn Array) -> Option<StringArray> {
     Some(picked(&values, (0..array.len()).map(|i| Some(runs.get_physical_index(i)))))
 }
 
-/// `[a, b]`, with nothing where an element is missing.
+/// `[a, b]`, with nothing where an element is missing. Lists of text are spelled as sets are, so that every list can be told back.
 fn lists<O: OffsetSizeTrait>(array: &dyn Array) -> Option<StringArray> {
     let lists = array.as_list::<O>();
     let offsets = lists.value_offsets();
     // A slice of lists still has the elements of all.
     let (first, end) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
     let elements = text(&lists.values().slice(first, end - first))?;
+    let is_text = lists.value_type().is_string();
     let list = |i: usize| {
         let elements: Vec<&str> = (offsets[i].as_usize() - first..offsets[i + 1].as_usize() - first)
             .map(|at| if elements.is_valid(at) { elements.value(at) } else { "" })
             .collect();
-        format!("[{}]", elements.join(", "))
+        if is_text { set_label(&elements) } else { format!("[{}]", elements.join(", ")) }
     };
     Some((0..array.len()).map(|i| lists.is_valid(i).then(|| list(i))).collect())
 }

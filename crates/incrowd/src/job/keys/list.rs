@@ -1,14 +1,15 @@
 //! The list of keys.
 
-use incrowd_core::{Categories, Error, Kind as ValueKind, Labels, Publish};
+use incrowd_core::numerals::DecimalMark;
+use incrowd_core::{Categories, DateFormat, Error, Kind as ValueKind, Labels, Publish};
 
 use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
 use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, JoinMethod, OnConflict, OnMissing, Order, PublishWeight, RoleName, Suppressed, Trim,
-    hierarchy,
+    DefaultRole, Encoding, JoinMethod, Numbers, OnConflict, OnMissing, Order, PublishWeight, RoleName, Sets,
+    Suppressed, Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -124,6 +125,27 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "format", Kind::Choice(&words(&FORMATS)))
     },
     Key {
+        about: "How the characters of a text file are written, if its first bytes do not show it",
+        more: "UTF-16 is told by the mark at its beginning, Latin-1 and Windows-1252 by bytes that UTF-8 does not have. A release \
+               is always UTF-8.",
+        flags: &[flag("encoding", "ENCODING", LOOKING)],
+        set: Set::Job(|b, e| e.choice(&Encoding::ALL).map(|encoding| b.job.input.encoding = Some(encoding))),
+        ..key(Section::Input, "encoding", Kind::Choice(&words(&Encoding::ALL)))
+    },
+    Key {
+        about: "What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it",
+        more: "Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.",
+        flags: &[flag("decimal", "MARK", LOOKING)],
+        set: Set::Job(|b, e| e.choice(&DecimalMark::ALL).map(|mark| b.job.input.decimal = Some(mark))),
+        ..key(Section::Input, "decimal", Kind::Choice(&words(&DecimalMark::ALL)))
+    },
+    Key {
+        about: "The sheet of an Excel file, if it has several",
+        flags: &[flag("sheet", "NAME", LOOKING)],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.sheet = Some(name.to_owned()))),
+        ..key(Section::Input, "sheet", Kind::Text)
+    },
+    Key {
         about: "The column that says whose record it is: then every promise counts persons, not records",
         more: "It is an identifier and never published. A record without a value there counts as a person of its own. See \
                docs/persons.md.",
@@ -198,6 +220,54 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Output, "csv_safe", Kind::Flag)
     },
     Key {
+        about: "The format of a release that goes to standard output",
+        default: &["csv"],
+        more: "Else its name tells.",
+        flags: &[flag("output-format", "FORMAT", &[Anonymize])],
+        set: Set::Job(|b, e| e.choice(&FORMATS).map(|name| b.output().format = Some(name.to_owned()))),
+        ..key(Section::Output, "format", Kind::Choice(&words(&FORMATS)))
+    },
+    Key {
+        about: "What separates the cells of a release in text, if not what separates those of the input",
+        more: "One character or `tab`. A file whose name ends with `.tsv` has tabs, and one whose name ends with `.csv` has none \
+               unless they are asked for.",
+        flags: &[flag("output-delimiter", "CHAR", MAKING)],
+        set: Set::Job(|b, e| delimiter(e).map(|byte| b.output().delimiter = Some(byte))),
+        ..key(Section::Output, "delimiter", Kind::Character)
+    },
+    Key {
+        about: "What stands before the fraction of a number in a release in text, if not what does in the input",
+        flags: &[flag("output-decimal", "MARK", MAKING)],
+        set: Set::Job(|b, e| e.choice(&DecimalMark::ALL).map(|mark| b.output().decimal = Some(mark))),
+        ..key(Section::Output, "decimal", Kind::Choice(&words(&DecimalMark::ALL)))
+    },
+    Key {
+        about: "How a missing value that is kept is written in text, if not as in the input",
+        more: "By default the first text of `[input] missing` that occurs; an empty cell stays empty. Within a set it is the \
+               first that is not empty. Parquet and Arrow have a null.",
+        flags: &[flag("output-missing", "TEXT", MAKING)],
+        set: Set::Job(|b, e| e.text().map(|text| b.output().missing = Some(text.to_owned()))),
+        ..key(Section::Output, "missing", Kind::Text)
+    },
+    Key {
+        about: "How ranges of numbers are published: as text, as columns of their ends, or as the group's mean",
+        default: &["range"],
+        more: "`range` is `[20, 40]`. `low-high` has the columns `age_low` and `age_high` in place of `age`, as numbers: both the \
+               same for a single value, one empty for `>=90`, both for `*` and for what is missing. `mean` has the mean of the group's \
+               numbers, which keeps sums and means of the table as they are; the ranges are not told. See docs/using-a-release.md.",
+        flags: &[flag("numbers", "HOW", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Numbers::ALL).map(|numbers| b.output().numbers = numbers)),
+        ..key(Section::Output, "numbers", Kind::Choice(&words(&Numbers::ALL)))
+    },
+    Key {
+        about: "How sets are published in Parquet and Arrow: as text, or as lists",
+        default: &["text"],
+        more: "`text` is `{Mexico, Peru}`. `list` is a list of text, a null for `*`.",
+        flags: &[flag("sets", "HOW", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Sets::ALL).map(|sets| b.output().sets = sets)),
+        ..key(Section::Output, "sets", Kind::Choice(&words(&Sets::ALL)))
+    },
+    Key {
         about: "A file with a secret key to sign the manifest with",
         more: "If there is no such file, a key is made there, which only its owner can read. Whoever has the key checks the \
                manifest, and with it the release, with `incrowd verify --check KEYFILE`; whoever has it can also sign.",
@@ -235,9 +305,25 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Columns, "kind", Kind::Choice(&words(&ValueKind::ALL)))
     },
     Key {
+        about: "How a column's dates are written: born=DD.MM.YYYY",
+        more: "In a job file `format = \"DD.MM.YYYY\"`. Needed only where both the day and the month could come first in every \
+               date, as in `09/12/1972`, and for dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its \
+               English name. A time of day after the date is not mentioned and not published. Published dates are written \
+               `1972-12-09`.",
+        roles: BOTH,
+        flags: &[of_column("date", "COLUMN=FORMAT")],
+        set: Set::Column(|c, e| {
+            let format = DateFormat::parse(e.text()?).map_err(|error| e.refuse(error))?;
+            c.spec.format = Some(format);
+            Ok(())
+        }),
+        ..key(Section::Columns, "format", Kind::Text)
+    },
+    Key {
         about: "How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals",
-        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, \
-               `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
+        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, `bands`, \
+               `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`, `nuts`, `isco08`, `nace`, `naics`, `postal`), \
+               `columns:district,region`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
         roles: BOTH,
         flags: &[Flag { on: ALONG, ..of_column("hierarchy", "COLUMN=HIERARCHY") }],
         set: Set::Column(|c, e| hierarchy::hierarchy(e).map(|spec| c.spec.hierarchy = Some(spec))),
@@ -266,6 +352,36 @@ pub const KEYS: &[Key] = &[
             _ => Err(e.refuse(Error::job("`domain` must be two numbers, the lower one first"))),
         }),
         ..key(Section::Columns, "domain", Kind::Range)
+    },
+    Key {
+        about: "The number from which on all are published as one, `>=90`: age=90",
+        more: "A guarantee: it is checked on the bytes to be published. Goes with numbers without a hierarchy, with intervals, \
+               with cuts and with ages. A group that reaches the bound is published as `>=85`.",
+        roles: QUASI,
+        flags: &[of_column("top", "COLUMN=NUMBER")],
+        set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.top = Some(x))),
+        ..key(Section::Columns, "top", Kind::Number)
+    },
+    Key {
+        about: "The number down from which all are published as one, `<=16`: age=16",
+        more: "As `top`, at the other end.",
+        roles: QUASI,
+        flags: &[of_column("bottom", "COLUMN=NUMBER")],
+        set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.bottom = Some(x))),
+        ..key(Section::Columns, "bottom", Kind::Number)
+    },
+    Key {
+        about: "The level of the hierarchy below which no cell is published: zip=2",
+        more: "A guarantee: it is checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value \
+               that has fewer levels above it is published as `*`.",
+        roles: QUASI,
+        flags: &[of_column("min-level", "COLUMN=LEVEL")],
+        set: Set::Column(|c, e| {
+            let level = e.count(0)?;
+            c.spec.min_level = Some(u32::try_from(level).unwrap_or(u32::MAX));
+            Ok(())
+        }),
+        ..key(Section::Columns, "min_level", Kind::Count(0))
     },
     Key {
         about: "How much the loss of a quasi-identifier counts against that of the others: age=2",

@@ -32,6 +32,21 @@ const PARTS: &[(&str, &str)] = &[
     ("workclass", "work"),
     ("jobtitle", "work"),
     ("veteran", "work"),
+    ("wrkstat", "work"),
+    ("workstatus", "work"),
+    ("labforce", "work"),
+    ("laborforce", "work"),
+    ("labourforce", "work"),
+    ("jobstatus", "work"),
+    ("retired", "work"),
+    ("beruf", "work"),
+    ("qualification", "schooling"),
+    ("diploma", "schooling"),
+    ("bildung", "schooling"),
+    ("siblings", "family"),
+    ("offspring", "family"),
+    ("kinder", "family"),
+    ("enfants", "family"),
     ("military", "work"),
     ("housing", "housing"),
     ("ownrent", "housing"),
@@ -52,6 +67,19 @@ const WORDS: &[(&str, &str)] = &[
     ("npf", "family"),
     ("kids", "family"),
     ("child", "family"),
+    ("childs", "family"),
+    ("nchild", "family"),
+    ("sibs", "family"),
+    ("babies", "family"),
+    ("hhsize", "family"),
+    ("hompop", "family"),
+    ("educ", "schooling"),
+    ("esr", "work"),
+    ("cow", "work"),
+    ("wkhp", "work"),
+    ("hrs1", "work"),
+    ("empstat", "work"),
+    ("wrkslf", "work"),
     ("edu", "schooling"),
     ("schl", "schooling"),
     ("job", "work"),
@@ -95,7 +123,8 @@ const NO_AGE: &[&str] = &[
     "teenage",
 ];
 
-fn is_age(column: &Seen<'_>) -> bool {
+/// Whether the column is an age in years.
+pub(crate) fn is_age(column: &Seen<'_>) -> bool {
     let word = |w: &String| {
         let w = w.as_str();
         ["age", "ages", "agep", "agegrp", "agegroup", "alter", "edad"].contains(&w)
@@ -133,6 +162,14 @@ mod tests {
             "RAC1P",
             "workclass",
             "irace",
+            "wrkstat",
+            "work_status",
+            "empstat",
+            "educ",
+            "highest_qualification",
+            "childs",
+            "n_children",
+            "sibs",
         ] {
             assert_eq!(judged(name, &cells), (RoleName::Quasi, true), "{name}");
         }

@@ -7,6 +7,7 @@
 
 mod address;
 mod care;
+mod code;
 mod constant;
 mod counter;
 mod dates;
@@ -26,11 +27,14 @@ mod place;
 pub(super) mod weight;
 mod words;
 
+use incrowd_core::calendar::{DateFormat, Sniffed};
+
 use super::seen::Seen;
 use crate::job::RoleName;
 
-pub(crate) use dates::day_first;
-pub(crate) use place::is_place;
+pub(crate) use code::why_code;
+pub(crate) use demographic::is_age;
+pub(crate) use place::{is_large_place, is_place, is_postal};
 
 /// What a detector thinks of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,11 @@ impl Finding {
     fn unsure(role: RoleName, reason: impl Into<String>) -> Option<Finding> {
         Some(Finding { role, sure: false, reason: reason.into() })
     }
+}
+
+/// Whether a text is a date of any kind, whatever the others of its column are.
+pub(crate) fn is_date(text: &str) -> bool {
+    DateFormat::sniff(std::iter::once(text)) != Sniffed::NoDates
 }
 
 type Detector = fn(&Seen<'_>) -> Option<Finding>;

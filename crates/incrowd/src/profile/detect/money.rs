@@ -7,6 +7,28 @@ const PARTS: &[&str] = &[
     "salary",
     "wage",
     "earning",
+    "dividend",
+    "interestincome",
+    "stipend",
+    "allowance",
+    "rinc",
+    "coninc",
+    "conrinc",
+    "realinc",
+    "realrinc",
+    "wagp",
+    "semp",
+    "intp",
+    "retp",
+    "ssip",
+    "pernp",
+    "hincp",
+    "fincp",
+    "gehalt",
+    "einkommen",
+    "salaire",
+    "revenu",
+    "ingreso",
     "capitalgain",
     "capitalloss",
     "pension",
@@ -48,6 +70,12 @@ const WORDS: &[&str] = &[
     "cost",
     "charges",
     "amount",
+    "div",
+    "dividends",
+    "wage",
+    "wages",
+    "lohn",
+    "sueldo",
 ];
 
 pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
@@ -65,7 +93,19 @@ mod tests {
     #[test]
     fn money_is_sensitive_unless_it_singles_out() {
         let cells = ["1000", "2000", "1000", "2000"];
-        for name in ["income", "salary-class", "capital-gain", "PINCP_DECILE"] {
+        for name in [
+            "income",
+            "salary-class",
+            "capital-gain",
+            "PINCP_DECILE",
+            "wages",
+            "WAGP",
+            "dividends_2021",
+            "Dividendenertrag",
+            "realrinc",
+            "Gehalt",
+            "net_wage",
+        ] {
             assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
         }
         assert_eq!(judged("FICA", &["1000", "2001", "3007", "4003"]), (RoleName::Quasi, false));

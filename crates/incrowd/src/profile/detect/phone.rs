@@ -1,6 +1,6 @@
 //! Telephone numbers.
 
-use super::{Finding, Seen};
+use super::{Finding, Seen, is_date};
 use crate::job::RoleName;
 
 /// Seven to fifteen digits (ITU E.164 allows no more) with the marks of telephone numbers between them.
@@ -27,7 +27,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
 
 /// 05.03.2021 and 05/03/2021 have the digits and the marks of a telephone number.
 fn dotted_date(text: &str) -> bool {
-    super::dates::day_first(text)
+    is_date(text)
 }
 
 #[cfg(test)]

@@ -35,6 +35,17 @@ pub(crate) fn is_place(column: &Seen<'_>) -> bool {
     column.name_has(PARTS) || column.named(WORDS)
 }
 
+/// Whether the name says that the column is a postal code.
+pub(crate) fn is_postal(column: &Seen<'_>) -> bool {
+    column.name_has(&["zipcode", "postal", "postcode"]) || column.named(&["zip", "plz"])
+}
+
+/// Whether the name says that the places are states, countries or larger.
+pub(crate) fn is_large_place(column: &Seen<'_>) -> bool {
+    column.name_has(&["country", "state", "region", "density"])
+        || column.named(&["state", "urban", "rural", "metro", "division", "st"])
+}
+
 pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     is_place(column)
         .then(|| Finding::sure(RoleName::Quasi, "is about a place, which others know of a person"))?

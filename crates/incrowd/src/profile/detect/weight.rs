@@ -14,7 +14,10 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     }
     let surely =
         column.name_has(&["wgt", "sampweight", "samplingweight", "surveyweight", "finalweight", "repwt"])
-            || column.named(&["wt", "wts", "perwt", "hhwt"]);
+            || column.named(&[
+                "wt", "wts", "perwt", "hhwt", "wtss", "wtssall", "wtssnr", "wtssps", "asecwt", "wtint2yr",
+                "wtmec2yr",
+            ]);
     // Between 1 and 400 a weight may well be a body's.
     let perhaps = column.named(&["weight", "weights", "gewicht", "poids"]) && (low <= 0.5 || high > 400.0);
     (surely || perhaps).then(|| {
@@ -39,6 +42,7 @@ mod tests {
         assert_eq!(of("fnlwgt", &many(977)), (RoleName::Drop, true));
         assert_eq!(of("weight", &many(977)), (RoleName::Drop, true));
         assert_eq!(of("PWGTP", &many(2)), (RoleName::Drop, true));
+        assert_eq!(of("wtssall", &many(2)), (RoleName::Drop, true));
         let bodies: Vec<String> = (0..80u32).map(|i| (50 + i % 40).to_string()).collect();
         assert_eq!(of("weight", &bodies).0, RoleName::Quasi);
     }

@@ -322,6 +322,7 @@ fn without_last(table: Folded) -> Folded {
         missing: vec![0; width],
         columns,
         dropped_missing: 0,
+        marker: None,
         persons: None,
         represented: None,
         repeating: Vec::new(),

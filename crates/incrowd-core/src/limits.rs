@@ -1,0 +1,223 @@
+//! Guarantees about single cells: no number beyond a bound, no cell below a level. They are kept while a column is laid out, and
+//! checked on what is published.
+
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::hierarchy::lint::interval;
+use crate::hierarchy::{HierarchySpec, Taxonomy};
+use crate::schema::{ColumnSpec, Kind};
+
+/// The bounds from which on numbers are published as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// From here on, `>=90`.
+    pub top: Option<f64>,
+    /// Down from here, `<=16`.
+    pub bottom: Option<f64>,
+}
+
+impl Limits {
+    /// Whether nothing is bounded.
+    pub fn is_none(self) -> bool {
+        self.top.is_none() && self.bottom.is_none()
+    }
+
+    /// The number that stands for `x`.
+    pub fn clamp(self, x: f64) -> f64 {
+        let x = self.top.map_or(x, |top| x.min(top));
+        self.bottom.map_or(x, |bottom| x.max(bottom))
+    }
+
+    /// The label of a number at or beyond a bound.
+    pub fn label(self, x: f64) -> Option<String> {
+        match self {
+            Limits { top: Some(top), .. } if x >= top => Some(format!(">={top}")),
+            Limits { bottom: Some(bottom), .. } if x <= bottom => Some(format!("<={bottom}")),
+            _ => None,
+        }
+    }
+
+    /// Whether a published cell says nothing beyond the bounds: it lies between them, or is open towards the bound it reaches.
+    fn admits(self, text: &str) -> bool {
+        let Some((lo, hi, _)) = interval(text).or_else(|| {
+            let x = crate::number::parse_number(text)?.as_f64();
+            Some((x, x, false))
+        }) else {
+            return false;
+        };
+        let top = self.top.is_none_or(|top| if hi.is_finite() { hi < top } else { lo <= top });
+        let bottom = self.bottom.is_none_or(|bottom| if lo.is_finite() { lo > bottom } else { hi >= bottom });
+        top && bottom
+    }
+}
+
+/// Refuses guarantees that a column cannot have.
+pub fn check(column: &str, spec: &ColumnSpec) -> Result<()> {
+    let limits = spec.limits;
+    let refuse = |key: &str, message: String, help: &str| {
+        Err(Error::job(message).help(help).at(format!("columns.{column}.{key}")))
+    };
+    if let (Some(bottom), Some(top)) = (limits.bottom, limits.top)
+        && bottom >= top
+    {
+        return refuse(
+            "top",
+            format!("the top of column `{column}` must lie above its bottom"),
+            "leave one of them out",
+        );
+    }
+    let numbers = match &spec.hierarchy {
+        None => !matches!(spec.kind, Some(Kind::Text | Kind::Date)),
+        Some(hierarchy) => matches!(hierarchy, HierarchySpec::Intervals(_)),
+    };
+    if !limits.is_none() && !numbers {
+        return refuse(
+            if limits.top.is_some() { "top" } else { "bottom" },
+            format!("column `{column}` has a bound, but is not published as numbers"),
+            "top and bottom go with numbers without a hierarchy, with intervals, with cuts and with ages",
+        );
+    }
+    if spec.min_level.is_some_and(|level| level > 0) && spec.hierarchy.is_none() {
+        return refuse(
+            "min_level",
+            format!("column `{column}` has a least level, but no hierarchy"),
+            "give it a hierarchy, or leave min_level out",
+        );
+    }
+    Ok(())
+}
+
+/// How many of the published texts of a column say more than its guarantees allow. `missing` is what a missing value is
+/// published as; levels are checked where the line is known.
+pub fn broken<'a>(
+    spec: &ColumnSpec,
+    domain: Option<&Domain>,
+    texts: impl Iterator<Item = &'a str>,
+    missing: &str,
+) -> usize {
+    let level = spec.min_level.unwrap_or(0) as usize;
+    let says_more = |text: &&str| {
+        let beyond = !spec.limits.is_none() && !spec.limits.admits(text);
+        let below = match domain {
+            Some(Domain::Taxonomy(tree)) if level > 0 => !above_level(tree, text, level),
+            _ => false,
+        };
+        beyond || below
+    };
+    texts.filter(|text| *text != "*" && *text != missing).filter(says_more).count()
+}
+
+/// Whether a label is that of a node with at least so many levels below it.
+fn above_level(tree: &Taxonomy, text: &str, level: usize) -> bool {
+    let nodes = (0..tree.node_count() as u32).map(crate::NodeId).filter(|&node| tree.label(node) == text);
+    nodes.into_iter().any(|node| {
+        let (first, last) = tree.span(node);
+        let steps = |code: u32| {
+            let up = std::iter::successors(Some(tree.leaf(crate::Code(code))), |&n| tree.parent(n));
+            up.take_while(|&n| n != node).count()
+        };
+        (first.0..=last.0).all(|code| steps(code) >= level)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ReadCell;
+    use crate::folded::FoldedColumn;
+    use crate::hierarchy::intervals::Intervals;
+    use crate::hierarchy::mask::{From, Mask};
+    use crate::index::Code;
+
+    fn laid_out(texts: &[&str], spec: &ColumnSpec) -> (Domain, Vec<Code>) {
+        let texts = std::iter::once("").chain(texts.iter().copied()).map(str::to_owned).collect();
+        Domain::build(&FoldedColumn { name: "x".into(), texts }, spec, Some("?"))
+            .map_err(|m| m.error)
+            .unwrap()
+    }
+
+    /// Every interval of the line, as a group could be published.
+    fn every_label(domain: &Domain) -> Vec<String> {
+        let n = domain.leaves();
+        (0..n)
+            .flat_map(|lo| (lo..n).map(move |hi| (lo, hi)))
+            .map(|(lo, hi)| domain.label(Code(lo), Code(hi)))
+            .collect()
+    }
+
+    #[test]
+    fn no_cell_of_a_bounded_column_goes_beyond() {
+        let limits = Limits { top: Some(90.0), bottom: Some(16.0) };
+        let plain = ColumnSpec { limits, ..ColumnSpec::default() };
+        let intervals =
+            |i| ColumnSpec { hierarchy: Some(HierarchySpec::Intervals(i)), limits, ..ColumnSpec::default() };
+        let ages = ["3", "16", "17", "33", "34", "88", "89", "90", "95", "96"];
+        for spec in [
+            plain,
+            intervals(Intervals::fixed(5.0, 0.0, 3, 2).unwrap()),
+            intervals(Intervals::cuts(vec![vec![18.0, 30.0, 65.0], vec![18.0, 65.0]]).unwrap()),
+        ] {
+            let (domain, codes) = laid_out(&ages, &spec);
+            assert_eq!(domain.label(codes[8], codes[10]), ">=90", "{:?}", spec.hierarchy);
+            assert_eq!(domain.label(codes[1], codes[2]), "<=16");
+            let labels = every_label(&domain);
+            assert_eq!(broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"), 0, "{labels:?}");
+            for label in &labels {
+                assert!(domain.read(label).is_some(), "{label} is read back");
+            }
+            // Every group's label covers its members.
+            for lo in 0..domain.leaves() {
+                for hi in lo..domain.leaves() {
+                    let cell = domain.read(&domain.label(Code(lo), Code(hi))).unwrap();
+                    assert!((lo..=hi).all(|c| cell == ReadCell::Anything || domain.covers(&cell, Code(c))));
+                }
+            }
+        }
+        assert_eq!(
+            broken(
+                &ColumnSpec { limits, ..ColumnSpec::default() },
+                None,
+                ["95", "[85, 90]", "3", "<=15"].into_iter(),
+                "?"
+            ),
+            4
+        );
+        assert_eq!(
+            broken(
+                &ColumnSpec { limits, ..ColumnSpec::default() },
+                None,
+                ["89", "*", "?", ">=90", "[17, 89]", ">=85"].into_iter(),
+                "?"
+            ),
+            0
+        );
+    }
+
+    #[test]
+    fn no_cell_lies_below_the_least_level() {
+        let mask = HierarchySpec::Mask(Mask { char: '*', from: From::Right });
+        let spec = ColumnSpec { hierarchy: Some(mask), min_level: Some(2), ..ColumnSpec::default() };
+        let (domain, codes) = laid_out(&["02138", "02139", "02140", "10001"], &spec);
+        assert_eq!(domain.label(codes[1], codes[1]), "021**");
+        assert_eq!(domain.label(codes[1], codes[3]), "021**");
+        assert_eq!(domain.label(codes[4], codes[4]), "100**");
+        assert_eq!(domain.label(codes[0], codes[0]), "?");
+        assert_eq!((domain.read("02138"), domain.read("0213*")), (None, None));
+        let labels = every_label(&domain);
+        assert_eq!(broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"), 0, "{labels:?}");
+        assert_eq!(broken(&spec, Some(&domain), ["02138", "0213*", "021**"].into_iter(), "?"), 2);
+        assert_eq!(domain.levels(), 4);
+        assert_eq!(domain.level_label(codes[1], 0), "021**");
+    }
+
+    #[test]
+    fn guarantees_must_suit_the_column() {
+        let top = Limits { top: Some(1.0), bottom: None };
+        let text = ColumnSpec { kind: Some(Kind::Text), limits: top, ..ColumnSpec::default() };
+        assert!(check("x", &text).is_err());
+        let both = Limits { top: Some(1.0), bottom: Some(2.0) };
+        assert!(check("x", &ColumnSpec { limits: both, ..ColumnSpec::default() }).is_err());
+        assert!(check("x", &ColumnSpec { min_level: Some(1), ..ColumnSpec::default() }).is_err());
+        assert!(check("x", &ColumnSpec { limits: top, ..ColumnSpec::default() }).is_ok());
+    }
+}

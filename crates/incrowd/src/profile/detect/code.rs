@@ -1,0 +1,240 @@
+//! Whole numbers that are names: `1` for female, `36` for New York. Between two of them lies nothing, so a range of them says
+//! something false.
+
+use super::Seen;
+use crate::profile::ValueKind;
+
+/// Parts of names that say so, long enough not to occur in other words.
+const PARTS: &[&str] = &[
+    "gender",
+    "race",
+    "ethnic",
+    "hispan",
+    "marital",
+    "citizen",
+    "nativ",
+    "occupation",
+    "industry",
+    "workclass",
+    "employmentstatus",
+    "language",
+    "religio",
+    "statenum",
+    "statefip",
+    "fips",
+    "county",
+    "country",
+    "region",
+    "district",
+    "municipal",
+    "province",
+    "puma",
+    "tract",
+    "blkgroup",
+    "blockgroup",
+    "zip",
+    "postal",
+    "postcode",
+    "diagnos",
+    "disposition",
+    "housingtype",
+    "ownrent",
+    "relationship",
+    "category",
+    "tenure",
+];
+/// Words that say so.
+const WORDS: &[&str] = &[
+    "id",
+    "code",
+    "cd",
+    "type",
+    "typ",
+    "class",
+    "status",
+    "cat",
+    "kind",
+    "group",
+    "grp",
+    "sex",
+    "isex",
+    "irace",
+    "rac1p",
+    "hisp",
+    "msp",
+    "mar",
+    "state",
+    "st",
+    "division",
+    "metro",
+    "msa",
+    "occ",
+    "occp",
+    "indp",
+    "soc",
+    "isco",
+    "naics",
+    "nace",
+    "icd",
+    "relp",
+    "relshipp",
+    "cit",
+    "cow",
+    "esr",
+    "nationality",
+    "religion",
+    "party",
+    "plz",
+    "flag",
+    "yesno",
+    "method",
+    "source",
+];
+/// Words of what is counted or measured, whatever else the name says.
+const QUANTITIES: &[&str] = &[
+    "age",
+    "agep",
+    "ages",
+    "iage",
+    "year",
+    "yr",
+    "years",
+    "month",
+    "months",
+    "day",
+    "days",
+    "hour",
+    "hours",
+    "week",
+    "weeks",
+    "num",
+    "number",
+    "count",
+    "n",
+    "nr",
+    "no",
+    "size",
+    "amount",
+    "score",
+    "level",
+    "grade",
+    "rank",
+    "decile",
+    "quintile",
+    "quartile",
+    "percentile",
+    "stage",
+    "children",
+    "kids",
+    "persons",
+    "npf",
+    "noc",
+    "schl",
+    "edu",
+    "income",
+    "wage",
+    "salary",
+    "price",
+    "cost",
+    "rate",
+    "share",
+    "percent",
+    "height",
+    "weight",
+    "bmi",
+    "time",
+    "duration",
+    "length",
+    "distance",
+    "visits",
+    "y1",
+    "y2",
+    "y3",
+    "population",
+    "density",
+    "rooms",
+    "cars",
+    "born",
+    "birth",
+    "dob",
+    "yob",
+    "date",
+];
+
+/// More different numbers than this are not called few.
+const FEW: u64 = 12;
+
+/// Whether the whole numbers of a column are names of categories, and why.
+pub(crate) fn why_code(column: &Seen<'_>) -> Option<&'static str> {
+    let (low, high) = column.range.filter(|_| column.kind == ValueKind::Integer)?;
+    if low < 0.0 || column.counts.distinct > 2000 {
+        return None;
+    }
+    let quantity = column.named(QUANTITIES) || column.name_has(&["number", "count", "income", "education"]);
+    let named = column.named(WORDS) || column.name_has(PARTS);
+    if quantity && !column.named(&["id", "code", "cd", "cat", "fips"]) {
+        return None;
+    }
+    if named {
+        return Some("its numbers are codes by its name");
+    }
+    let distinct = column.counts.distinct;
+    if distinct <= 2 {
+        return Some("it has two values only");
+    }
+    // The frequencies of a quantity rise and fall once, or nearly; those of codes go up and down.
+    let erratic = |bound: f64| column.roughness.is_some_and(|r| r > bound);
+    let gaps = high - low + 1.0 - distinct as f64;
+    if distinct <= FEW && high <= 99.0 && (gaps > 0.0 || erratic(1.3)) && erratic(1.1) {
+        return Some("it has few values, and their frequencies follow no order");
+    }
+    let length = column.values.first().map_or(0, |v| v.len());
+    let even = (3..=6).contains(&length) && column.values.iter().all(|v| v.len() == length);
+    let year = low >= 1850.0 && high <= 2150.0;
+    (even && !year && distinct > FEW && gaps > distinct as f64 && erratic(4.0) && column.variety() < 0.2)
+        .then_some(
+            "its numbers are of one length, with gaps between them, and their frequencies follow no order",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::seen::tests::with_column;
+
+    fn coded(name: &str, cells: &[(&str, usize)]) -> bool {
+        let cells: Vec<&str> = cells.iter().flat_map(|(cell, n)| std::iter::repeat_n(*cell, *n)).collect();
+        with_column(name, &cells, |seen| why_code(seen).is_some())
+    }
+
+    #[test]
+    fn names_tell_codes_from_quantities() {
+        let three = [("1", 5), ("2", 9), ("3", 4)];
+        for name in [
+            "SEX",
+            "RAC1P",
+            "MSP",
+            "ST",
+            "state_fips",
+            "admission_source_id",
+            "HOUSING_TYPE",
+            "INDP_CAT",
+            "Gender",
+        ] {
+            assert!(coded(name, &three), "{name}");
+        }
+        for name in
+            ["age", "num_procedures", "NOC", "NPF", "time_in_hospital", "PINCP_DECILE", "hours", "EDU", "x"]
+        {
+            assert!(!coded(name, &three), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_tell_where_names_do_not() {
+        assert!(coded("q7", &[("0", 5), ("1", 9)]));
+        assert!(coded("q7", &[("1", 50), ("2", 3), ("5", 40), ("7", 2), ("9", 30)]));
+        assert!(!coded("q7", &[("0", 50), ("1", 30), ("2", 20), ("3", 10), ("4", 5)]));
+        assert!(!coded("q7", &[("1950", 2), ("1960", 3), ("1999", 2)]));
+    }
+}
