@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::RecordBatchReader;
 use incrowd::core::text::Block;
 use incrowd::job::Job;
 use incrowd::{Error, Held, Judging, Released, Report};
@@ -56,10 +55,10 @@ impl Release {
         }
     }
 
-    fn batches(&self, py: Python<'_>, table: usize) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    fn reader(&self, py: Python<'_>, table: usize) -> PyResult<impl RecordBatchReader + Send + use<>> {
         let held = self.held.as_ref().and_then(|held| held.tables.get(table));
         let held = held.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("there is no such table"))?;
-        held.batches().map_err(|e| errors::raise(py, e.into()))
+        held.reader().map_err(|e| errors::raise(py, e.into()))
     }
 
     /// The column of the original that tells persons apart.
@@ -117,11 +116,15 @@ impl Release {
 
     /// The names of a table's columns, and its first rows as texts.
     fn head(&self, py: Python<'_>, table: usize, rows: usize) -> PyResult<(Vec<String>, Vec<Vec<String>>)> {
-        let (schema, batches) = self.batches(py, table)?;
-        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut head = Vec::new();
-        for batch in &batches {
+        let reader = self.reader(py, table)?;
+        let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let mut head: Vec<Vec<String>> = Vec::new();
+        for batch in reader {
+            let batch = batch.map_err(|_| unread(py))?;
             let left = rows - head.len();
+            if left == 0 {
+                break;
+            }
             let row = |row: usize| batch.columns().iter().map(|column| cells::text(column, row)).collect();
             head.extend((0..batch.num_rows().min(left)).map(row));
         }
@@ -130,11 +133,12 @@ impl Release {
 
     /// A table in memory as a stream of record batches. Whoever wants other types casts them.
     fn stream<'py>(&self, py: Python<'py>, table: usize) -> PyResult<Bound<'py, PyCapsule>> {
-        let (schema, batches) = self.batches(py, table)?;
-        let (schema, batches) = capsule::for_everybody(schema, batches)
-            .map_err(|_| errors::raise(py, Error::bug("a release cannot be handed out").into()))?;
-        capsule::give(py, schema, batches)
+        capsule::give(py, self.reader(py, table)?)
     }
+}
+
+fn unread(py: Python<'_>) -> PyErr {
+    errors::raise(py, Error::bug("a release cannot be handed out").into())
 }
 
 fn warnings(report: &Report) -> Vec<String> {

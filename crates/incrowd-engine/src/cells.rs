@@ -25,6 +25,16 @@ pub(crate) struct Texts {
     first: OnceLock<Vec<u32>>,
     /// The texts as values of the type that is written.
     values: OnceLock<Option<ArrayRef>>,
+    /// Which of them are published, if that was asked.
+    published: Option<Vec<bool>>,
+    dictionary: OnceLock<Option<Dictionary>>,
+}
+
+/// The texts that are published, each once and sorted: it tells neither what was left out nor what came first.
+pub(crate) struct Dictionary {
+    pub(crate) values: ArrayRef,
+    /// For each text its place there, or [`NO_TEXT`].
+    pub(crate) places: Vec<u32>,
 }
 
 impl Texts {
@@ -60,6 +70,29 @@ impl Texts {
         values.clone()
     }
 
+    /// The dictionary of the texts that are published, made once; `None` if nobody asked which those are, or if one of them
+    /// cannot be read.
+    pub(crate) fn dictionary(&self, read: impl Fn(&StringArray) -> Option<ArrayRef>) -> Option<&Dictionary> {
+        let make = || {
+            let published = self.published.as_ref()?;
+            let mut kept: Vec<(&[u8], u32)> = (0..self.len() as u32)
+                .filter(|&i| published[i as usize])
+                .filter_map(|i| Some((self.get(i)?, i)))
+                .collect();
+            kept.sort_unstable();
+            let mut places = vec![NO_TEXT; self.len()];
+            let mut texts: Vec<&str> = Vec::new();
+            for (at, &(text, i)) in kept.iter().enumerate() {
+                if at == 0 || kept[at - 1].0 != text {
+                    texts.push(std::str::from_utf8(text).ok()?);
+                }
+                places[i as usize] = texts.len() as u32 - 1;
+            }
+            Some(Dictionary { values: read(&StringArray::from(texts))?, places })
+        };
+        self.dictionary.get_or_init(make).as_ref()
+    }
+
     /// Texts of which `None` is a null where the format has one, and an empty cell or `shown` otherwise.
     fn new<'a>(texts: impl Iterator<Item = Option<&'a str>>, shown: &str, renderer: &Renderer) -> Texts {
         let texts: Vec<Option<&str>> = texts.collect();
@@ -86,13 +119,14 @@ pub(crate) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
-        let columns = output.columns.iter().map(|(name, content)| {
+        let mut used = Used::default();
+        let columns = output.columns.iter().enumerate().map(|(column, (name, content))| {
             let shown = output.shape.shown.as_deref().unwrap_or(&output.missing);
             let labels = |q: usize| plan.labels(q).iter().map(String::as_str);
             // A column that is not shown in any other way keeps its labels: what is missing is one of them.
             let is_shaped = |name: &String| output.shape.quasi.contains(name);
             let present = |label: &&str| !label.is_empty() && *label != output.missing;
-            let texts = match *content {
+            let mut texts = match *content {
                 Content::Quasi(q) if is_shaped(name) => {
                     Texts::new(labels(q).map(|label| Some(label).filter(present)), shown, renderer)
                 }
@@ -122,6 +156,9 @@ impl<'a> Cells<'a> {
                 }
                 Content::Carried => Texts::default(),
             };
+            if renderer.has_dictionary(column) && *content != Content::Carried {
+                texts.published = Some(used.texts(plan, *content, texts.len()));
+            }
             (*content, Arc::new(texts))
         });
         Cells { plan, columns: columns.collect() }
@@ -162,6 +199,41 @@ impl<'a> Cells<'a> {
     #[inline]
     pub(crate) fn row(&self, row: u32) -> (u32, GroupId) {
         (row, self.plan.partition().group(row as usize).unwrap_or(GroupId(0)))
+    }
+}
+
+/// Which groups have published records, found once for all columns.
+#[derive(Default)]
+struct Used {
+    groups: Vec<bool>,
+}
+
+impl Used {
+    /// Which texts of a column are published.
+    fn texts(&mut self, plan: &Plan<'_>, content: Content, texts: usize) -> Vec<bool> {
+        let (partition, data) = (plan.partition(), plan.dataset());
+        let kept = |row: usize| partition.group(row).filter(|_| data.weight(row) > 0);
+        let mut used = vec![false; texts];
+        if let Content::Sensitive(s) | Content::Category(s) = content {
+            let rows = (0..data.rows()).filter(|&row| kept(row).is_some());
+            rows.for_each(|row| used[data.sensitive_codes(row)[s] as usize] = true);
+            return used;
+        }
+        if self.groups.is_empty() {
+            self.groups = vec![false; partition.groups()];
+            (0..data.rows()).filter_map(kept).for_each(|group| self.groups[group.0 as usize] = true);
+        }
+        let groups = (0..self.groups.len() as u32).filter(|&group| self.groups[group as usize]);
+        for group in groups {
+            let text = match content {
+                Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                    plan.cells(GroupId(group))[q]
+                }
+                _ => group,
+            };
+            used[text as usize] = true;
+        }
+        used
     }
 }
 

@@ -13,7 +13,7 @@ use crate::fold::{RowIndex, Told, fold, fold_with};
 use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
-use crate::source::{Batches, Options, Place, Records, Source, Trouble, Worker};
+use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store};
 use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Shape, emit, replay, shape};
 
@@ -119,10 +119,21 @@ impl Embedded {
         let staging = self.store.stage(table)?;
         let mut columns = Vec::with_capacity(output.columns.len());
         for (name, content) in &output.columns {
-            columns.push((name.clone(), self.data_type(name, *content, plan)?));
+            let data_type = match self.data_type(name, *content, plan)? {
+                // An Arrow file has one dictionary of a column, and which values will be carried is not known at its start.
+                DataType::Dictionary(_, values)
+                    if *content == Content::Carried && staging.format == Format::Arrow =>
+                {
+                    *values
+                }
+                other => other,
+            };
+            columns.push((name.clone(), data_type));
         }
         let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
             .harmless(staging.csv_safe);
+        let follows = |column: usize| output.columns[column].1 != Content::Carried;
+        let renderer = if staging.in_codes { renderer.in_codes(follows) } else { renderer };
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }

@@ -25,39 +25,29 @@ pub(crate) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<(SchemaRef, Vec<R
     Ok((schema, reader.collect::<Result<_, _>>().map_err(odd)?))
 }
 
-/// The same table without views of texts, which libraries of two years ago cannot read.
-pub(crate) fn for_everybody(
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
-    if schema.fields().iter().all(|field| *field.data_type() != DataType::Utf8View) {
-        return Ok((schema, batches));
-    }
+/// Puts a table into a capsule, its batches made when they are asked for. Whoever drops the capsule unread releases it. Views of
+/// texts, which libraries of two years ago cannot read, become texts.
+pub(crate) fn give<'py>(
+    py: Python<'py>,
+    table: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
     let field = |field: &FieldRef| match field.data_type() {
         DataType::Utf8View => FieldRef::new(field.as_ref().clone().with_data_type(DataType::LargeUtf8)),
         _ => field.clone(),
     };
-    let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
-    let plain = SchemaRef::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    let column = |column: &ArrayRef| match column.data_type() {
-        DataType::Utf8View => {
-            std::sync::Arc::new(LargeStringArray::from_iter(column.as_string_view())) as ArrayRef
-        }
-        _ => column.clone(),
-    };
-    let batch = |batch: &RecordBatch| {
-        RecordBatch::try_new(plain.clone(), batch.columns().iter().map(column).collect())
-    };
-    let batches = batches.iter().map(batch).collect::<Result<_, _>>()?;
-    Ok((plain, batches))
+    let fields: Vec<FieldRef> = table.schema().fields().iter().map(field).collect();
+    let schema = SchemaRef::new(Schema::new_with_metadata(fields, table.schema().metadata().clone()));
+    let plain = schema.clone();
+    let batches = table.map(move |batch| {
+        RecordBatch::try_new(plain.clone(), batch?.columns().iter().map(without_views).collect())
+    });
+    let reader = RecordBatchIterator::new(batches, schema);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }
 
-/// Puts a table into a capsule. Whoever drops the capsule unread releases it.
-pub(crate) fn give(
-    py: Python<'_>,
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-) -> PyResult<Bound<'_, PyCapsule>> {
-    let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+fn without_views(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Utf8View => std::sync::Arc::new(LargeStringArray::from_iter(column.as_string_view())),
+        _ => column.clone(),
+    }
 }

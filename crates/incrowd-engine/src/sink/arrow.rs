@@ -1,6 +1,7 @@
 //! Typed columns, for Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep
 //! their type.
 
+pub(crate) mod coded;
 mod typed;
 
 use std::io::BufWriter;
@@ -20,6 +21,15 @@ use crate::cells::{NO_TEXT, Texts};
 pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
     let field = |(name, data_type): &(String, DataType)| Field::new(name, typed::published(data_type), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// The same schema with texts that follow from the plan kept once.
+pub(super) fn in_codes(schema: &SchemaRef, follows: impl Fn(usize) -> bool) -> SchemaRef {
+    let fields = schema.fields().iter().enumerate();
+    let field = |(column, field): (usize, &Arc<Field>)| {
+        if follows(column) { coded::field(field) } else { field.clone() }
+    };
+    Arc::new(Schema::new(fields.map(field).collect::<Vec<_>>()))
 }
 
 /// Rows as a batch for an Arrow file.
@@ -52,6 +62,12 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
             Some((texts, codes)) if coded && *field.data_type() == DataType::Utf8 => {
                 let codes = codes.into_iter().map(|code| texts.as_read(code)).collect();
                 Column::Coded(Codes { codes, texts: texts.clone() })
+            }
+            Some((texts, codes)) if matches!(field.data_type(), DataType::Dictionary(..)) => {
+                match coded::array(texts, &codes, field.data_type()) {
+                    Some(array) => Column::Values(array),
+                    None => Column::Values(spelled(rows, &found, column, field)?),
+                }
             }
             Some((texts, codes)) => match picked(texts, codes, field.data_type()) {
                 Some(array) => Column::Values(array),

@@ -1,6 +1,6 @@
 //! Writing tables: rows are rendered into blocks by many threads and written by one.
 
-mod arrow;
+pub(crate) mod arrow;
 mod parquet;
 mod text;
 
@@ -86,6 +86,24 @@ impl Renderer {
             *harmless = wanted;
         }
         self
+    }
+
+    /// The same with texts that follow from the plan kept once and then as numbers, for a table that stays in memory.
+    pub(crate) fn in_codes(self, follows: impl Fn(usize) -> bool) -> Renderer {
+        match self {
+            Renderer::Arrow(schema) => Renderer::Arrow(arrow::in_codes(&schema, follows)),
+            other => other,
+        }
+    }
+
+    /// Whether a column keeps each text once.
+    pub(crate) fn has_dictionary(&self, column: usize) -> bool {
+        match self {
+            Renderer::Text { .. } => false,
+            Renderer::Arrow(schema) | Renderer::Parquet(schema) => {
+                matches!(schema.field(column).data_type(), DataType::Dictionary(..))
+            }
+        }
     }
 
     /// Appends a cell in the spelling of the format.

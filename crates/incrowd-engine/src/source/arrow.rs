@@ -10,11 +10,12 @@ mod text;
 mod thrift;
 
 use std::fs::File;
-use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
@@ -38,10 +39,10 @@ pub(super) enum Typed {
     Arrow {
         batches: usize,
     },
-    /// An Arrow file whose bytes are in memory.
+    /// An Arrow file whose bytes are in memory, and its batches there.
     Bytes {
-        bytes: Arc<[u8]>,
-        batches: usize,
+        bytes: Buffer,
+        batches: Batches,
     },
     /// A table in memory.
     Batches(Batches),
@@ -52,8 +53,8 @@ impl Typed {
     pub(super) fn sections(&self) -> usize {
         match self {
             Typed::Parquet(metadata) => metadata.metadata().num_row_groups(),
-            Typed::Arrow { batches } | Typed::Bytes { batches, .. } => *batches,
-            Typed::Batches(batches) => batches.slices(),
+            Typed::Arrow { batches } => *batches,
+            Typed::Bytes { batches, .. } | Typed::Batches(batches) => batches.slices(),
         }
     }
 
@@ -185,10 +186,11 @@ fn row_group(
 }
 
 /// Opens an Arrow file whose bytes are in memory.
-pub(super) fn open_bytes(part: &Part, bytes: &Arc<[u8]>) -> Result<(Typed, Vec<Column>)> {
-    let reader = ipc::open(Cursor::new(bytes.clone()), None).map_err(|damage| damage.explain(part))?;
-    let columns = columns(&reader.schema());
-    Ok((Typed::Bytes { bytes: bytes.clone(), batches: reader.num_batches() }, columns))
+pub(super) fn open_bytes(part: &Part, bytes: &Buffer) -> Result<(Typed, Vec<Column>)> {
+    let (schema, batches) = ipc::batches_in(bytes).map_err(|damage| damage.explain(part))?;
+    let columns = columns(&schema);
+    let batches = Batches::new(&part.path.to_string_lossy(), schema, batches)?;
+    Ok((Typed::Bytes { bytes: bytes.clone(), batches }, columns))
 }
 
 /// The columns of a schema.
@@ -262,11 +264,10 @@ pub(super) fn section<'a>(
                 Err(panicked) => Some(Err(panicked.into())),
             }))
         }
-        Some(Typed::Batches(batches)) => {
+        Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
             Box::new(std::iter::once(batch))
         }
-        Some(Typed::Bytes { bytes, .. }) => slices(ipc::batch_at(Cursor::new(bytes.clone()), section, &kept)),
         _ => slices(ipc::batch_at(file(part)?, section, &kept)),
     };
     // Whoever gets an error asks no more.
@@ -318,11 +319,17 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColum
         return text::text(array).map(TextColumn::Plain).ok_or_else(strange);
     };
     let texts = text::text(dictionary.values()).ok_or_else(strange)?;
-    let place = |(record, place): (usize, usize)| {
-        let there = dictionary.keys().is_valid(record) && texts.is_valid(place);
-        if there { place as u32 } else { NO_TEXT }
+    let whole = dictionary.keys().null_count() == 0 && texts.null_count() == 0;
+    let codes = match dictionary.keys().as_primitive_opt::<Int32Type>() {
+        Some(keys) if whole => keys.values().iter().map(|&key| key as u32).collect(),
+        _ => {
+            let place = |(record, place): (usize, usize)| {
+                let there = dictionary.keys().is_valid(record) && texts.is_valid(place);
+                if there { place as u32 } else { NO_TEXT }
+            };
+            dictionary.normalized_keys().into_iter().enumerate().map(place).collect()
+        }
     };
-    let codes = dictionary.normalized_keys().into_iter().enumerate().map(place).collect();
     Ok(TextColumn::Coded { codes, texts })
 }
 

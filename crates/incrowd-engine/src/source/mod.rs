@@ -11,7 +11,6 @@ mod sniff;
 mod work;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
@@ -264,7 +263,7 @@ impl Source {
     }
 
     /// An Arrow file whose bytes are in memory.
-    pub(crate) fn of_bytes(name: &str, bytes: &Arc<[u8]>) -> Result<Source> {
+    pub(crate) fn of_bytes(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Source> {
         let mut part = Part {
             path: PathBuf::from(name),
             format: Format::Arrow,
@@ -282,6 +281,15 @@ impl Source {
         (part.typed, part.width) = (Some(typed), columns.len());
         part.positions = (0..columns.len()).collect();
         Ok(Source::of_part(part, columns, true))
+    }
+
+    /// The batches of an Arrow file whose bytes are in memory.
+    pub(crate) fn batches_in(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Batches> {
+        let source = Source::of_bytes(name, bytes)?;
+        match source.parts.into_iter().next().and_then(|part| part.typed) {
+            Some(arrow::Typed::Bytes { batches, .. }) => Ok(batches),
+            _ => Err(Error::bug("a table in memory has no batches")),
+        }
     }
 
     fn of_part(part: Part, columns: Vec<Column>, digest: bool) -> Source {

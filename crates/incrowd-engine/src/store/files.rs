@@ -68,7 +68,14 @@ impl Store for FileStore {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
         let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);
-        Ok(Staging { writer, format, target, csv_safe: self.is_csv_safe(table), dialect: self.dialect })
+        Ok(Staging {
+            writer,
+            format,
+            target,
+            csv_safe: self.is_csv_safe(table),
+            dialect: self.dialect,
+            in_codes: false,
+        })
     }
 
     fn open(&self, table: usize) -> Result<Source> {

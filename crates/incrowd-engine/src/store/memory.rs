@@ -1,21 +1,23 @@
 //! Releases in memory: Arrow files that are never on a disk. They are read back from their bytes as any other release is.
 
-use std::io::{Cursor, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_buffer::Buffer;
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
 use super::{Dialect, Places, Staging, Store};
+use crate::sink::arrow::coded;
 use crate::source::{Batches, Format, Source};
 
 /// A published table in memory: the bytes of an Arrow file.
 #[derive(Clone, PartialEq)]
 pub struct ReleasedTable {
     name: String,
-    bytes: Arc<[u8]>,
+    bytes: Buffer,
 }
 
 // Cells must not reach logs.
@@ -38,11 +40,19 @@ impl ReleasedTable {
 
     /// The same as record batches.
     pub fn batches(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let damaged = |e| Error::bug(format!("a release in memory cannot be read: {e}"));
-        let reader = arrow_ipc::reader::FileReader::try_new(Cursor::new(self.bytes.clone()), None);
-        let reader = reader.map_err(damaged)?;
+        let reader = self.reader()?;
         let schema = reader.schema();
+        let damaged = |e| Error::bug(format!("a release in memory cannot be read: {e}"));
         Ok((schema, reader.collect::<std::result::Result<_, _>>().map_err(damaged)?))
+    }
+
+    /// The same one batch after another: the texts of a batch are spelled out when it is asked for.
+    pub fn reader(&self) -> Result<impl RecordBatchReader + Send + use<>> {
+        let table = self.table()?;
+        let (schema, next) = (coded::plain_schema(&table.schema()), 0..table.slices());
+        let plain = schema.clone();
+        let batches = next.map(move |slice| coded::plain(&table.slice(slice), &plain));
+        Ok(RecordBatchIterator::new(batches, schema))
     }
 
     /// The bytes as a table to read, digest included.
@@ -50,24 +60,23 @@ impl ReleasedTable {
         Source::of_bytes(&self.name, &self.bytes)
     }
 
-    /// The same as a table that can be judged.
+    /// The same as a table that can be judged. No cell is copied.
     pub fn table(&self) -> Result<Batches> {
-        let (schema, batches) = self.batches()?;
-        Batches::new(&self.name, schema, batches)
+        Source::batches_in(&self.name, &self.bytes)
     }
 }
 
 /// A file under way whose bytes are in memory.
 #[derive(Clone, Debug, Default)]
-struct Buffer(Arc<Mutex<Vec<u8>>>);
+struct UnderWay(Arc<Mutex<Vec<u8>>>);
 
-impl Buffer {
+impl UnderWay {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Write for Buffer {
+impl Write for UnderWay {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -81,15 +90,15 @@ impl Write for Buffer {
 #[derive(Debug)]
 struct Table {
     name: String,
-    under_way: Buffer,
+    under_way: UnderWay,
     /// Set when the table is read back: from then on nobody can write to it.
-    staged: Mutex<Option<Arc<[u8]>>>,
+    staged: Mutex<Option<Buffer>>,
 }
 
 impl Table {
-    fn bytes(&self) -> Arc<[u8]> {
+    fn bytes(&self) -> Buffer {
         let mut staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        staged.get_or_insert_with(|| Arc::from(std::mem::take(&mut *self.under_way.bytes()))).clone()
+        staged.get_or_insert_with(|| Buffer::from_vec(std::mem::take(&mut *self.under_way.bytes()))).clone()
     }
 }
 
@@ -127,7 +136,8 @@ fn unclaimed() -> Error {
 impl Store for MemoryStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
         let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let table = |path| Table { name: name(path), under_way: Buffer::default(), staged: Mutex::new(None) };
+        let table =
+            |path| Table { name: name(path), under_way: UnderWay::default(), staged: Mutex::new(None) };
         *self.tables() = places.tables.iter().map(table).collect();
         Ok(())
     }
@@ -142,6 +152,7 @@ impl Store for MemoryStore {
             target,
             csv_safe: false,
             dialect: Dialect::default(),
+            in_codes: true,
         })
     }
 

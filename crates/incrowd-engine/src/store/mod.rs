@@ -55,6 +55,8 @@ pub struct Staging {
     pub csv_safe: bool,
     /// How text is written.
     pub dialect: Dialect,
+    /// Whether texts that follow from the plan are kept once and then as numbers, in a format that can.
+    pub in_codes: bool,
 }
 
 impl Debug for Staging {

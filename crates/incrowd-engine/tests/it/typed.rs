@@ -139,7 +139,11 @@ fn types_and_values_survive_from_parquet_to_typed_files() {
             publish(&path, &target, sensitive).unwrap();
             let written = batches(&target);
             for (field, own) in written[0].schema().fields().iter().zip(schema.fields()) {
-                let kept = field.name() == "age" || field.data_type() == own.data_type();
+                // An Arrow file has one dictionary of a column, which for a carried one is not known at its start.
+                let spelled =
+                    target.ends_with("out.arrow") && field.name() == "words" && sensitive != "words";
+                let own = if spelled { &DataType::Utf8 } else { own.data_type() };
+                let kept = field.name() == "age" || field.data_type() == own;
                 assert!(kept, "`{}` became {}", field.name(), field.data_type());
             }
             assert!(by_id(&written) == original, "{sensitive} as sensitive: other values");

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int8Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
 use incrowd::job::{ExternalJob, Job, Order, RoleName};
 use incrowd::{Batches, Judging, Silent, Value, anonymize, anonymize_in_memory, verify};
 use incrowd_synth::{Synth, Table};
@@ -128,4 +131,53 @@ fn nothing_that_fails_leaves_a_release() {
     assert_eq!(error.fault(), incrowd::Fault::Unsatisfiable);
     let job = roles(Job::of_batches(people(dir.path(), 50))).quasi(["agee"]).k(2);
     assert_eq!(anonymize_in_memory(&job, &Silent).unwrap_err().fault(), incrowd::Fault::Job);
+}
+
+/// A value that only a record had that is not published must not be in a dictionary of the release, whatever it is written to.
+#[test]
+fn dictionaries_hold_what_is_published_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = 70_000;
+    let texts = |column: usize| -> Vec<Option<String>> {
+        let text = |record: usize| match (column, record) {
+            (0, 0) => None,
+            (0, r) => Some(["young", "old"][r % 2].to_owned()),
+            (1, 0) => Some("lupus".to_owned()),
+            (1, r) => Some(["flu", "cold", "asthma"][(r + 2) % 3].to_owned()),
+            (_, r) => Some(["north", "south", "east"][(r / 30_000) % 3].to_owned()),
+        };
+        (0..records).map(text).collect()
+    };
+    let dictionary = |column: usize| -> ArrayRef {
+        let texts = texts(column);
+        Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>())
+    };
+    let columns = [("age", dictionary(0)), ("disease", dictionary(1)), ("region", dictionary(2))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let table = Batches::new("people", batch.schema(), vec![batch]).unwrap();
+    for carried in [false, true] {
+        let mut job = Job::of_batches(table.clone()).quasi(["age"]).sensitive(["disease"]).k(5);
+        if carried {
+            job = job.with_role(["region"], RoleName::Passthrough);
+        }
+        let released = anonymize_in_memory(&job, &Silent).unwrap();
+        let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(has(released.tables[0].bytes(), "asthma"));
+        assert!(!has(released.tables[0].bytes(), "lupus"));
+        let (schema, batches) = released.tables[0].batches().unwrap();
+        assert_eq!(*schema.field_with_name("age").unwrap().data_type(), DataType::Utf8);
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records - 1);
+        let own = batches[0].column(schema.index_of("disease").unwrap()).as_any_dictionary();
+        let values = own.values().as_string::<i32>();
+        assert_eq!(values.iter().flatten().collect::<Vec<_>>(), ["asthma", "cold", "flu"], "sorted");
+        for format in ["arrow", "parquet"] {
+            let path = dir.path().join(format!("out.{format}"));
+            anonymize(&job.clone().output(&path), &Silent).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!has(&bytes, "lupus"), "{format} carried {carried}");
+            if format == "arrow" {
+                assert!(has(&bytes, "asthma"));
+            }
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Arrow files: every length and place that a file states is held against what it has, before anything is allocated.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::FileReader;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::{FileDecoder, FileReader};
+use arrow_schema::SchemaRef;
 
 use super::Damage;
 use super::contain::contained;
@@ -36,6 +39,34 @@ pub(super) fn batch_at<R: Read + Seek>(
         true => Err(Damage::new("a batch states more records than there can be")),
         false => Ok(batch),
     }
+}
+
+/// All batches of a file whose bytes are in memory. No cell is copied.
+pub(super) fn batches_in(bytes: &Buffer) -> Result<(SchemaRef, Vec<RecordBatch>), Damage> {
+    check(&mut Cursor::new(bytes.as_slice()))?;
+    contained(|| {
+        let end = bytes.len() - BACK as usize;
+        let stated: [u8; BACK as usize] =
+            bytes[end..].try_into().map_err(|_| Damage::new("it ends too early"))?;
+        let start = end - arrow_ipc::reader::read_footer_length(stated)?;
+        let footer = arrow_ipc::root_as_footer(&bytes[start..end]);
+        let footer = footer.map_err(|_| Damage::new("its footer cannot be read"))?;
+        let schema = footer.schema().ok_or_else(|| Damage::new("it has no columns"))?;
+        let schema = Arc::new(arrow_ipc::convert::fb_to_schema(schema));
+        let mut decoder = FileDecoder::new(schema.clone(), footer.version());
+        let of = |block: &arrow_ipc::Block| {
+            let length = block.metaDataLength() as usize + block.bodyLength() as usize;
+            bytes.slice_with_length(block.offset() as usize, length)
+        };
+        for block in footer.dictionaries().into_iter().flatten() {
+            decoder.read_dictionary(block, &of(block))?;
+        }
+        let mut batches = Vec::new();
+        for block in footer.recordBatches().into_iter().flatten() {
+            batches.extend(decoder.read_record_batch(block, &of(block))?);
+        }
+        Ok((schema, batches))
+    })?
 }
 
 /// Footer and blocks must lie within the file.
