@@ -2,7 +2,9 @@
 //!
 //! A plan is all an engine needs to write a release, on one machine or on many.
 
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
@@ -30,38 +32,20 @@ impl<'a> Plan<'a> {
     /// Writes out the cells of every group.
     pub fn new(dataset: &'a Dataset, partition: &'a Partition) -> Plan<'a> {
         let width = dataset.quasi().len();
-        let groups = partition.groups();
+        let publishes_sets =
+            |q: usize| dataset.quasi()[q].domain.publishes_sets() && partition.levels().is_none();
+        let members = (0..width).any(|q| publishes_sets(q) && dataset.quasi()[q].domain.leaves() > MASK);
+        let members = members.then(|| Members::new(partition, dataset.rows()));
+        let column = |q: usize| match publishes_sets(q) {
+            true => set_cells(dataset, partition, q, members.as_ref()),
+            false => span_cells(dataset, partition, q),
+        };
+        let columns: Vec<(Vec<String>, Vec<u32>)> = (0..width).into_par_iter().map(column).collect();
         let mut labels = Vec::with_capacity(width);
-        let mut of_group = vec![0u32; groups * width];
-        let starred = |group: usize| partition.starred() == Some(GroupId(group as u32));
-        for (q, quasi) in dataset.quasi().iter().enumerate() {
-            let mut texts = DistinctLabels::default();
-            let mut cell = |group: usize, label: u32| of_group[group * width + q] = label;
-            let level = partition.levels().map(|levels| levels[q] as usize);
-            if quasi.domain.publishes_sets() && level.is_none() {
-                let mut known: HashMap<Vec<Code>, u32> = HashMap::new();
-                for (group, set) in sets(dataset, partition, q).into_iter().enumerate() {
-                    if !starred(group) {
-                        let text = || texts.add(quasi.domain.set_label(&set));
-                        let label = *known.entry_ref(&set).or_insert_with(text);
-                        cell(group, label);
-                    }
-                }
-            } else {
-                let mut known: HashMap<Span, u32, foldhash::fast::FixedState> = HashMap::default();
-                for group in (0..groups).filter(|&group| !starred(group)) {
-                    let span = partition.spans(GroupId(group as u32))[q];
-                    let text = || match level {
-                        Some(level) => texts.add(quasi.domain.level_label(span.lo, level)),
-                        None => texts.add(quasi.domain.label(span.lo, span.hi)),
-                    };
-                    cell(group, *known.entry(span).or_insert_with(text));
-                }
-            }
-            if let Some(star) = partition.starred() {
-                cell(star.index(), texts.add("*".to_owned()));
-            }
-            labels.push(texts.list);
+        let mut of_group = vec![0u32; partition.groups() * width];
+        for (q, (texts, cells)) in columns.into_iter().enumerate() {
+            labels.push(texts);
+            cells.into_iter().enumerate().for_each(|(group, cell)| of_group[group * width + q] = cell);
         }
         Plan { dataset, partition, labels, of_group, withheld: None }
     }
@@ -149,18 +133,159 @@ impl DistinctLabels {
     }
 }
 
-/// The values that occur in each group, ascending.
-fn sets(dataset: &Dataset, partition: &Partition, quasi: usize) -> Vec<Vec<Code>> {
-    let mut sets = vec![Vec::new(); partition.groups()];
-    for row in 0..dataset.rows() {
-        let code = Code(dataset.quasi_codes(row)[quasi]);
-        if let Some(group) = partition.group(row) {
-            sets[group.index()].push(code);
+/// The distinct texts of a quasi-identifier that publishes spans, and which of them each group has.
+fn span_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>, Vec<u32>) {
+    let domain = &dataset.quasi()[q].domain;
+    let level = partition.levels().map(|levels| levels[q] as usize);
+    let mut known: HashMap<Span, u32, FixedState> = HashMap::default();
+    cells(partition, |group, texts| {
+        let span = partition.spans(group)[q];
+        let text = || match level {
+            Some(level) => texts.add(domain.level_label(span.lo, level)),
+            None => texts.add(domain.label(span.lo, span.hi)),
+        };
+        *known.entry(span).or_insert_with(text)
+    })
+}
+
+/// So many values fit the bits of a word.
+const MASK: u32 = 64;
+
+/// The same of a quasi-identifier that publishes the values that occur in a group, ascending.
+fn set_cells(
+    dataset: &Dataset,
+    partition: &Partition,
+    q: usize,
+    members: Option<&Members>,
+) -> (Vec<String>, Vec<u32>) {
+    let domain = &dataset.quasi()[q].domain;
+    let code = |row: usize| dataset.quasi_codes(row)[q];
+    let Some(members) = members.filter(|_| domain.leaves() > MASK) else {
+        let mut masks = vec![0u64; partition.groups()];
+        for row in 0..dataset.rows() {
+            if let Some(group) = partition.group(row) {
+                masks[group.index()] |= 1 << code(row);
+            }
         }
-    }
-    for set in &mut sets {
+        let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
+        return cells(partition, |group, texts| {
+            let mask = masks[group.index()];
+            *known.entry(mask).or_insert_with(|| {
+                let set: Vec<Code> = (0..MASK).filter(|bit| mask >> bit & 1 == 1).map(Code).collect();
+                texts.add(domain.set_label(&set))
+            })
+        });
+    };
+    let mut known: HashMap<Vec<Code>, u32, FixedState> = HashMap::default();
+    let mut set = Vec::new();
+    cells(partition, |group, texts| {
+        set.clear();
+        set.extend(members.of(group).iter().map(|&row| Code(code(row as usize))));
         set.sort_unstable();
         set.dedup();
+        *known.entry_ref(set.as_slice()).or_insert_with(|| texts.add(domain.set_label(&set)))
+    })
+}
+
+/// The cells of all groups, of which a starred one has a star.
+fn cells(
+    partition: &Partition,
+    mut cell: impl FnMut(GroupId, &mut DistinctLabels) -> u32,
+) -> (Vec<String>, Vec<u32>) {
+    let mut texts = DistinctLabels::default();
+    let starred = partition.starred();
+    let groups = (0..partition.groups() as u32).map(GroupId);
+    let own = |group| if starred == Some(group) { 0 } else { cell(group, &mut texts) };
+    let mut cells: Vec<u32> = groups.map(own).collect();
+    if let Some(star) = starred {
+        cells[star.index()] = texts.add("*".to_owned());
     }
-    sets
+    (texts.list, cells)
+}
+
+/// The rows of each group.
+struct Members {
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Members {
+    fn new(partition: &Partition, rows: usize) -> Members {
+        let mut starts = vec![0u32; partition.groups() + 1];
+        let groups = || (0..rows).filter_map(|row| Some((row as u32, partition.group(row)?.index())));
+        groups().for_each(|(_, group)| starts[group + 1] += 1);
+        (0..partition.groups()).for_each(|group| starts[group + 1] += starts[group]);
+        let mut next = starts.clone();
+        let mut ordered = vec![0; starts[partition.groups()] as usize];
+        for (row, group) in groups() {
+            ordered[next[group] as usize] = row;
+            next[group] += 1;
+        }
+        Members { starts, rows: ordered }
+    }
+
+    fn of(&self, group: GroupId) -> &[u32] {
+        &self.rows[self.starts[group.index()] as usize..self.starts[group.index() + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{ColumnSpec, Folded, RowId};
+
+    proptest! {
+        /// One column of few values and one of more than a word has bits, neither with a hierarchy: what is published of a group
+        /// is what its rows have.
+        #[test]
+        fn sets_are_the_values_of_a_groups_rows(
+            rows in prop::collection::vec((0u8..9, 0u8..200, 0u32..5), 1..250),
+        ) {
+            let text = |n: u8| format!("v{n:03}");
+            let mut distinct: Vec<(u8, u8, u32)> = rows;
+            distinct.sort_unstable();
+            distinct.dedup_by_key(|row| (row.0, row.1));
+            let texts: Vec<Vec<String>> = distinct.iter().map(|row| vec![text(row.0), text(row.1)]).collect();
+            let records = texts.iter().map(|row| row.iter().map(|text| Some(text.as_str())).collect());
+            let folded = Folded::from_records(&["few", "many"], records, false);
+            let data = Dataset::encode(folded, &[&ColumnSpec::default(), &ColumnSpec::default()], &[], "?").unwrap();
+            // The order of rows in the dataset is its own: groups follow from the values.
+            let own = |row: usize, q: usize| {
+                let code = Code(data.quasi_codes(row)[q]);
+                data.quasi()[q].domain.label(code, code)
+            };
+            let mut partition = Partition::new(2, data.rows());
+            let group = |row: usize| {
+                let at = distinct.iter().position(|d| text(d.0) == own(row, 0) && text(d.1) == own(row, 1)).unwrap();
+                distinct[at].2
+            };
+            let mut members: Vec<Vec<usize>> = vec![Vec::new(); 5];
+            (0..data.rows()).for_each(|row| members[group(row) as usize].push(row));
+            // The last group is left out.
+            members.pop();
+            members.retain(|rows| !rows.is_empty());
+            for rows in &members {
+                let span = |q: usize| {
+                    let codes = || rows.iter().map(|&row| data.quasi_codes(row)[q]);
+                    Span { lo: Code(codes().min().unwrap()), hi: Code(codes().max().unwrap()) }
+                };
+                partition.add(&[span(0), span(1)], rows.iter().map(|&row| RowId(row as u32))).unwrap();
+            }
+            let plan = Plan::new(&data, &partition);
+            for (g, rows) in members.iter().enumerate() {
+                for q in 0..2 {
+                    let values: BTreeSet<String> = rows.iter().map(|&row| own(row, q)).collect();
+                    let expected = match values.len() {
+                        1 => values.first().unwrap().clone(),
+                        _ => format!("{{{}}}", values.into_iter().collect::<Vec<_>>().join(", ")),
+                    };
+                    prop_assert_eq!(plan.text(GroupId(g as u32), q), expected);
+                }
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StringViewArray};
 use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
@@ -213,6 +213,7 @@ pub(super) struct ArrowBatch {
 #[derive(Debug)]
 enum TextColumn {
     Plain(StringArray),
+    Views(StringViewArray),
     /// Each text once, and for each record the number of its text.
     Coded {
         codes: Vec<u32>,
@@ -229,6 +230,7 @@ impl Records for ArrowBatch {
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]> {
         match &self.columns[slot] {
             TextColumn::Plain(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
+            TextColumn::Views(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
             TextColumn::Coded { codes, texts } => match codes[record] {
                 NO_TEXT => None,
                 code => Some(texts.value(code as usize).as_bytes()),
@@ -238,7 +240,7 @@ impl Records for ArrowBatch {
 
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
         match &self.columns[slot] {
-            TextColumn::Plain(_) => None,
+            TextColumn::Plain(_) | TextColumn::Views(_) => None,
             TextColumn::Coded { codes, texts } => Some(CodedCells { codes, texts }),
         }
     }
@@ -316,6 +318,12 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColum
     };
     let Some(dictionary) = array.as_any_dictionary_opt().filter(|dictionary| !dictionary.values().is_empty())
     else {
+        if let DataType::Utf8View = array.data_type() {
+            return Ok(TextColumn::Views(array.as_string_view().clone()));
+        }
+        if let Some((codes, texts)) = text::counted(array) {
+            return Ok(TextColumn::Coded { codes, texts });
+        }
         return text::text(array).map(TextColumn::Plain).ok_or_else(strange);
     };
     let texts = text::text(dictionary.values()).ok_or_else(strange)?;

@@ -11,7 +11,11 @@ use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, OffsetSizeTrait, StringArray};
 use arrow_schema::{DataType, TimeUnit};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use incrowd_core::cell::set_label;
+
+use crate::cells::NO_TEXT;
 
 /// A column as text; `None` for a type that is not read, or for a value that has no text (bytes that are none, a day
 /// outside of the calendar).
@@ -80,6 +84,49 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
         LargeList(_) => lists::<i64>(array),
         _ => None,
     }
+}
+
+/// Whole numbers as numbers of texts: each is spelled once. `None` for other types, and where nearly every number is another.
+pub(super) fn counted(array: &dyn Array) -> Option<(Vec<u32>, StringArray)> {
+    use DataType::*;
+    match array.data_type() {
+        Int8 => numbered::<Int8Type>(array),
+        Int16 => numbered::<Int16Type>(array),
+        Int32 => numbered::<Int32Type>(array),
+        Int64 => numbered::<Int64Type>(array),
+        UInt8 => numbered::<UInt8Type>(array),
+        UInt16 => numbered::<UInt16Type>(array),
+        UInt32 => numbered::<UInt32Type>(array),
+        UInt64 => numbered::<UInt64Type>(array),
+        _ => None,
+    }
+}
+
+fn numbered<T: ArrowPrimitiveType<Native: Copy + Eq + std::hash::Hash + std::fmt::Display>>(
+    array: &dyn Array,
+) -> Option<(Vec<u32>, StringArray)> {
+    let values = array.as_primitive::<T>();
+    let most = values.len() / 4;
+    let mut places: HashMap<T::Native, u32, FixedState> = HashMap::default();
+    let mut texts = StringBuilder::new();
+    let mut codes = Vec::with_capacity(values.len());
+    for (record, &value) in values.values().iter().enumerate() {
+        if values.is_null(record) {
+            codes.push(NO_TEXT);
+            continue;
+        }
+        let next = places.len() as u32;
+        let place = *places.entry(value).or_insert(next);
+        if place == next {
+            if places.len() > most {
+                return None;
+            }
+            write!(texts, "{value}").ok()?;
+            texts.append_value("");
+        }
+        codes.push(place);
+    }
+    Some((codes, texts.finish()))
 }
 
 /// Whether values of a type are read.
@@ -260,6 +307,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn numbers_that_are_counted_are_those_that_are_spelled(
+            values in prop::collection::vec(prop::option::weighted(0.9, -3..4_i64), 40..90),
+        ) {
+            let array = Int64Array::from_iter(values.iter().copied()).slice(3, 37);
+            let (codes, texts) = counted(&array).expect("a few numbers");
+            let read: Vec<Option<&str>> =
+                codes.iter().map(|&code| (code != NO_TEXT).then(|| texts.value(code as usize))).collect();
+            let spelled = text(&array).unwrap();
+            prop_assert_eq!(read, spelled.iter().collect::<Vec<_>>());
+            prop_assert!(texts.len() <= 7, "each is spelled once");
+        }
+
         #[test]
         fn numbers_are_spelled_as_arrow_spells_them(
             values in prop::collection::vec(prop::option::weighted(0.9, any::<i64>()), 0..30),
