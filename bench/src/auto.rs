@@ -26,6 +26,23 @@ const MODELS: &[Beside] = &[
     ),
 ];
 
+/// Models whose cost is held against that of k-anonymity alone, on occupation or on age.
+const JUDGED: &[(&str, &str)] = &[
+    ("occupation", "l-diversity:l=5,kind=distinct"),
+    ("occupation", "l-diversity:l=4,kind=entropy"),
+    ("occupation", "l-diversity:l=4,kind=recursive,c=3"),
+    ("occupation", "l-diversity:l=3,kind=frequency"),
+    ("occupation", "t-closeness:t=0.2,distance=equal"),
+    ("occupation", "beta-likeness:beta=2,kind=basic"),
+    ("occupation", "beta-likeness:beta=2,kind=enhanced"),
+    ("occupation", "delta-disclosure:delta=2"),
+    ("occupation", "alpha-k-anonymity:k=5,alpha=0.5"),
+    ("occupation", "p-sensitive:k=5,p=3"),
+    ("age", "t-closeness:t=0.2,distance=ordered"),
+    ("age", "k-e-anonymity:k=5,e=20"),
+    ("age", "epsilon-m-anonymity:epsilon=3,m=2"),
+];
+
 /// What a run cost.
 struct Run {
     loss: f64,
@@ -85,6 +102,32 @@ fn rows(adult: &Path, data: &Path, incrowd: PathBuf, arx: Option<String>, out: &
     for model in MODELS {
         line(&place, &format!("8 QIs, {}", model.0), &eight, 5, Some(model))?;
     }
+    judged(&place)
+}
+
+/// What a model adds to k-anonymity with k = 5 alone, on eight quasi-identifiers.
+fn judged(place: &Place) -> Result<(), String> {
+    println!("\n| with 5-anonymity of 8 QIs | ascent | of k-anonymity alone | auto | of k-anonymity alone |");
+    println!("|---|---|---|---|---|");
+    let mut alone: Vec<(&str, [f64; 2])> = Vec::new();
+    for (on, model) in JUDGED {
+        let quasi: Vec<&str> = NINE.iter().copied().filter(|c| c != on).collect();
+        let cost = |algorithm: &str, model: Option<&str>| -> Result<(f64, f64), String> {
+            let told = model.map(|model| format!("{model},on={on}"));
+            let run = by_command(place, algorithm, &quasi, 5, Some((on, told.as_deref())))?;
+            Ok((run.seconds, run.processor))
+        };
+        if alone.iter().all(|(column, _)| column != on) {
+            alone.push((on, [cost("ascent", None)?.1, cost("auto", None)?.1]));
+        }
+        let base = alone.iter().find(|(column, _)| column == on).map_or([1.0, 1.0], |found| found.1);
+        let mut cells = String::new();
+        for (algorithm, base) in ["ascent", "auto"].iter().zip(base) {
+            let (seconds, processor) = cost(algorithm, Some(model))?;
+            cells += &format!(" {seconds:.2} s ({processor:.2}) | {:.1} times |", processor / base);
+        }
+        println!("| {model} of {on} |{cells}");
+    }
     Ok(())
 }
 
@@ -138,12 +181,23 @@ fn by_incrowd(
     k: u64,
     model: Option<&Beside>,
 ) -> Result<Run, String> {
+    by_command(place, algorithm, quasi, k, model.map(|model| (model.2[1], Some(model.1))))
+}
+
+/// `model` is a sensitive column, and a model on it.
+fn by_command(
+    place: &Place,
+    algorithm: &str,
+    quasi: &[&str],
+    k: u64,
+    model: Option<(&str, Option<&str>)>,
+) -> Result<Run, String> {
     let release = place.out.join("release.csv");
     let mut incrowd = Command::new(&place.incrowd);
     incrowd.arg("anonymize").arg(&place.table).args(["-q", "-k", &k.to_string(), "--algorithm", algorithm]);
     incrowd.args(["--quasi", &quasi.join(","), "--hierarchies"]).arg(&place.trees).arg("-o").arg(&release);
-    if let Some(model) = model {
-        incrowd.args(["--sensitive", model.2[1], "--model", model.1]);
+    if let Some((on, model)) = model {
+        incrowd.args(["--sensitive", on]).args(model.iter().flat_map(|model| ["--model", model]));
     }
     let (_, seconds, processor) = timed(&mut incrowd)?;
     Ok(Run { loss: loss(place, quasi, &release)?, seconds, processor })
