@@ -40,7 +40,6 @@ const JUDGED: &[(&str, &str)] = &[
     ("occupation", "p-sensitive:k=5,p=3"),
     ("age", "t-closeness:t=0.2,distance=ordered"),
     ("age", "k-e-anonymity:k=5,e=20"),
-    ("age", "epsilon-m-anonymity:epsilon=3,m=2"),
 ];
 
 /// What a run cost.
