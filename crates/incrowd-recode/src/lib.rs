@@ -161,8 +161,7 @@ impl Recoding {
 
 /// How many records every group has at least, whatever else the models ask: as many persons have as many records.
 pub(crate) fn fewest_records(models: &[Box<dyn BoundModel>]) -> u64 {
-    let least = models.iter().filter_map(|model| model.least_records().or(model.least_persons()));
-    least.max().unwrap_or(1).max(1)
+    models.iter().map(|model| model.fewest_records()).max().unwrap_or(1).max(1)
 }
 
 /// How many different persons every group has at least, with those behind the records, if a model asks for that.

@@ -71,6 +71,9 @@ impl Model for BetaLikeness {
     }
 }
 
+/// So many shares are judged at most to tell how small a group can be.
+const MOST_JUDGED: u64 = 1 << 14;
+
 #[derive(Debug)]
 struct Bound {
     beta: f64,
@@ -106,6 +109,15 @@ impl BoundModel for Bound {
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    /// As many records as the values may have together.
+    fn fewest_records(&self) -> u64 {
+        let there = || (0..self.overall.len() as u32).filter(|&code| self.overall[code as usize] > 0);
+        let tries = MOST_JUDGED / there().count().max(1) as u64;
+        let most = |code: u32, n: u64| first_true(1, n + 1, |count| !self.allows(code, count, n)) - 1;
+        let fits = |n: &u64| there().map(|code| most(code, *n)).sum::<u64>() >= *n;
+        (1..=tries).find(fits).unwrap_or(tries + 1)
     }
 
     fn running(&self) -> Option<Box<dyn Running + '_>> {

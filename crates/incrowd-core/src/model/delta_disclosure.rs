@@ -94,6 +94,12 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
+    /// Every value occurs in every group, and a rare one only in a group that is large enough for it.
+    fn fewest_records(&self) -> u64 {
+        let there = (0..self.overall.len() as u32).filter(|&code| self.overall[code as usize] > 0);
+        there.map(|code| self.range(code, 1).0).fold(self.values.max(1) as u64, u64::max)
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         Some(Box::new(Within::new(&self.watched, self.values, self)))
     }

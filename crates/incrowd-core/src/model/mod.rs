@@ -153,6 +153,12 @@ pub trait BoundModel: Debug + Send + Sync {
         None
     }
 
+    /// No group with fewer records is ever admitted, whatever its values; 1 if nothing is known. Algorithms need not judge smaller
+    /// groups.
+    fn fewest_records(&self) -> u64 {
+        self.least_records().or(self.least_persons()).unwrap_or(1)
+    }
+
     /// If the answer depends on the number of different persons alone, the least number that is admitted. Never there beside
     /// [`least_records`](BoundModel::least_records).
     fn least_persons(&self) -> Option<u64> {

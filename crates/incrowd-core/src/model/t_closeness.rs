@@ -189,9 +189,39 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
+    /// Where all values are as far from each other: a group that follows the whole release as closely as whole records can.
+    fn fewest_records(&self) -> u64 {
+        let Ground::Equal(overall) = &self.near.ground else { return 1 };
+        if self.watched.unit.persons().is_some() {
+            return 1;
+        }
+        let tries = MOST_JUDGED / overall.len().max(1) as u64;
+        let fits = |n: &u64| {
+            self.exact.at_most(
+                least_work(overall, self.near.records, *n),
+                u128::from(self.near.records) * u128::from(*n),
+            )
+        };
+        (1..=tries).find(fits).unwrap_or(tries + 1)
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         Some(Box::new(Moved::new(&self.watched, &self.near, self.exact)))
     }
+}
+
+/// So many shares are computed at most to tell how small a group can be.
+const MOST_JUDGED: u64 = 1 << 14;
+
+/// The least work of any group of `n` records: each value has the whole part of what is expected, or one more, those first that
+/// lack least.
+fn least_work(overall: &[u64], all: u64, n: u64) -> u128 {
+    let expected = |records: &u64| u128::from(*records) * u128::from(n);
+    let whole: u128 = overall.iter().map(|records| expected(records) / u128::from(all.max(1))).sum();
+    let mut more: Vec<u128> =
+        overall.iter().map(|records| u128::from(all) - expected(records) % u128::from(all.max(1))).collect();
+    more.sort_unstable();
+    more.iter().take((u128::from(n) - whole) as usize).sum()
 }
 
 /// What values have too much of, which is what must move: only values that occur in the group can have too much.

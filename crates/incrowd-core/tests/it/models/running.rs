@@ -85,6 +85,8 @@ proptest! {
                     group = with;
                 }
                 prop_assert_eq!(running.admits(), admits(&group), "{} {:?}", name, given);
+                let possible = group.records == 0 || group.records >= model.fewest_records();
+                prop_assert!(possible || !admits(&group), "{} {:?} {}", name, given, model.fewest_records());
             }
             running.clear();
             running.add(0, 3);
