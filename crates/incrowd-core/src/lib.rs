@@ -57,7 +57,7 @@ pub use folded::{Folded, FoldedColumn, FoldedPersons, MISSING};
 pub use group::{GroupSummary, Histogram};
 pub use hierarchy::{HierarchySpec, Taxonomy};
 pub use index::{Code, GroupId, NodeId, RowId};
-pub use partition::{Partition, Span};
+pub use partition::{Divided, Partition, Span};
 pub use person::Persons;
 pub use plan::Plan;
 pub use population::Population;

@@ -15,6 +15,7 @@ mod improve;
 pub mod join;
 pub mod least;
 pub mod local_recoding;
+pub mod mdav;
 pub mod mondrian;
 pub mod optimized;
 mod report;
@@ -46,6 +47,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &expansion::GNOF,
     &expansion::GOF,
     &expansion::REMOVE,
+    &mdav::CARD,
     &anatomy::CARD,
 ];
 
