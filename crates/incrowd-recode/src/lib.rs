@@ -15,6 +15,7 @@ mod improve;
 pub mod join;
 pub mod least;
 pub mod local_recoding;
+pub mod local_suppression;
 pub mod mdav;
 pub mod mondrian;
 pub mod optimized;

@@ -90,7 +90,8 @@ impl<'s, 'a> Left<'s, 'a> {
         self.sum -= records;
         for (axis, &x) in self.space.place(row).iter().enumerate() {
             self.sums[axis] -= x * n;
-            if let Some(count) = self.counts[axis].get_mut(x as usize).filter(|_| !self.space.is_number(axis)) {
+            if let Some(count) = self.counts[axis].get_mut(x as usize).filter(|_| !self.space.is_number(axis))
+            {
                 *count -= records;
             }
         }

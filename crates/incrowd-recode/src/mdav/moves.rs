@@ -92,7 +92,8 @@ impl Moves<'_, '_> {
         let mut records = group.records;
         let mut square = group.squares;
         // The square of the length of the sum of coordinates, kept up to date axis by axis.
-        let (mut length, leaves, comes) = (0.0, out.map(|row| (row, self.records(row))), come.map(|row| (row, self.records(row))));
+        let (mut length, leaves, comes) =
+            (0.0, out.map(|row| (row, self.records(row))), come.map(|row| (row, self.records(row))));
         for axis in 0..self.space.width() {
             if !self.space.is_number(axis) {
                 continue;
@@ -181,7 +182,9 @@ impl Moves<'_, '_> {
         let width = self.space.width();
         let length = |axis: usize| {
             let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-            groups.iter().for_each(|group| (lo, hi) = (lo.min(group.middle[axis]), hi.max(group.middle[axis])));
+            groups
+                .iter()
+                .for_each(|group| (lo, hi) = (lo.min(group.middle[axis]), hi.max(group.middle[axis])));
             self.space.length(axis, lo, hi)
         };
         let mut axes: Vec<(f64, usize)> = (0..width).map(|axis| (length(axis), axis)).collect();
@@ -232,8 +235,9 @@ impl Moves<'_, '_> {
 
     fn neighbours(&self, window: &[Group], at: usize) -> Vec<usize> {
         let others = (0..window.len()).filter(|&other| other != at && !window[other].rows.is_empty());
-        let mut near: Vec<(f64, usize)> =
-            others.map(|other| (self.space.distance(&window[at].middle, &window[other].middle), other)).collect();
+        let mut near: Vec<(f64, usize)> = others
+            .map(|other| (self.space.distance(&window[at].middle, &window[other].middle), other))
+            .collect();
         let by = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         if near.len() > NEIGHBOURS {
             near.select_nth_unstable_by(NEIGHBOURS, by);
@@ -300,7 +304,9 @@ impl Moves<'_, '_> {
                 self.sum_with(group, None, Some(row)).0 - self.sum(group)
             };
             let best = near.iter().map(|other| (dearer(other), *other));
-            let Some((dearer, to)) = best.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else { return };
+            let Some((dearer, to)) = best.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
+                return;
+            };
             cost += dearer;
             if cost + LEAST_GAIN * (1.0 + have) >= have {
                 return;

@@ -233,8 +233,11 @@ fn qualities<'a>(domain: &'a Domain, data: &Dataset, q: usize, counts: &[u64], w
         let pairs = |a: u32| (0..leaves).map(move |b| (a, b));
         let mut table: Vec<f64> = (0..leaves).flat_map(pairs).map(|(a, b)| squared(a, b)).collect();
         let share = |leaf: usize| counts[leaf] as f64 / records;
-        let mean: f64 =
-            table.iter().enumerate().map(|(i, x)| x * share(i / leaves as usize) * share(i % leaves as usize)).sum();
+        let mean: f64 = table
+            .iter()
+            .enumerate()
+            .map(|(i, x)| x * share(i / leaves as usize) * share(i % leaves as usize))
+            .sum();
         let scale = scale(mean);
         table.iter_mut().for_each(|x| *x *= scale);
         return Axis::Tree { domain, leaves, scale, table };

@@ -13,8 +13,10 @@ use crate::Algorithm;
 
 /// Two numbers, a hierarchy, plain text.
 fn table(records: &[(i32, i32, usize, usize)], columns: usize) -> Dataset {
-    let tree =
-        Nested::parse("tree", "north = ['oslo', 'bergen']\nsouth = { west = ['nice', 'pau'], east = ['rome'] }");
+    let tree = Nested::parse(
+        "tree",
+        "north = ['oslo', 'bergen']\nsouth = { west = ['nice', 'pau'], east = ['rome'] }",
+    );
     let number = || ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
     let specs = [
         number(),
@@ -57,7 +59,8 @@ fn textbook(space: &Space<'_>, rows: usize, k: usize) -> Vec<Vec<u32>> {
     let mut groups = Vec::new();
     let middle = |left: &[u32]| space.middle(&left.iter().map(|&row| (row, 1)).collect::<Vec<_>>());
     let around = |left: &mut Vec<u32>, row: u32| {
-        let group: Vec<u32> = by_distance(space, space.place(row), left).iter().take(k).map(|r| r.1).collect();
+        let group: Vec<u32> =
+            by_distance(space, space.place(row), left).iter().take(k).map(|r| r.1).collect();
         left.retain(|row| !group.contains(row));
         group
     };
@@ -196,7 +199,8 @@ fn rows_that_lie_together_join_a_group_of_variable_size() {
     let data = table(&records, 2);
     let space = Space::new(&data);
     let sizes = |size| {
-        let mut sizes: Vec<usize> = gather(&space, &data, 2, size, false, &Silent).iter().map(Vec::len).collect();
+        let mut sizes: Vec<usize> =
+            gather(&space, &data, 2, size, false, &Silent).iter().map(Vec::len).collect();
         sizes.sort_unstable();
         sizes
     };
