@@ -174,6 +174,7 @@ fn every_other_key_means_what_it_says() {
         categories: Some(Categories::new(categories).unwrap()),
         publish: Some(Publish::Both),
         linkable: None,
+        max_missing: None,
     };
     let zip = ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
     assert_eq!(job.columns, [("disease".to_owned(), disease), ("zip".to_owned(), zip)]);
