@@ -86,6 +86,7 @@ impl CheckedJob {
             .help("leave `[algorithm] name` out, or missing_cells")
             .at("algorithm.name"));
         }
+        self.check_beside_any()?;
         let other = self.promises.iter().position(|p| p.model.card().needs != [Need::Records]);
         if let Some(i) = other {
             let name = self.promises[i].name();
@@ -95,6 +96,10 @@ impl CheckedJob {
             .help("missing_cells = \"any\" goes with k-anonymity; leave it out")
             .at(format!("models.{i}")));
         }
+        Ok(())
+    }
+
+    fn check_beside_any(&self) -> Result<()> {
         let others = [
             ("input.person", self.job.input.person.is_some()),
             ("input.weight", self.job.input.weight.is_some()),
