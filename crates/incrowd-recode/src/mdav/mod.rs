@@ -1,6 +1,6 @@
 //! MDAV: microaggregation. Groups are gathered around far records, so that the records of a group are near their mean.
 //!
-//! Papers: `domingo2002` and `domingo2005` for MDAV, `solanas2006` for groups of variable size.
+//! Papers: `domingo2005` for MDAV, `solanas2006` for groups of variable size.
 //!
 //! Where we differ: the two far records and the neighbours are found by a kd-tree, which finds the same ones; records with equal
 //! values are taken together where that costs nothing; groups are judged by the models, whatever they are, and merge where they
