@@ -26,7 +26,7 @@ pub(super) const CARD: Card = Card {
     subject: Subject::People,
     needs: &[],
     uses: &[],
-    needs_text: "the release with a quasi-identifier of numbers",
+    needs_text: "the release with a quasi-identifier of numbers; runs if it is named in `[attack] only`",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),

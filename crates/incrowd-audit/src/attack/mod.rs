@@ -68,6 +68,9 @@ pub const ATTACKS: &[&Card] = &[
     &population_risk::CARD,
 ];
 
+/// Attacks that run only if they are named: what they find is at risk in most releases, and no model promises anything about it.
+pub const ON_REQUEST: &[&str] = &[interval_disclosure::CARD.name];
+
 /// Attacks that read a number nobody need have, such as the mean of a group, as that number.
 pub const READ_MEANS: &[&str] = &[record_linkage::CARD.name];
 

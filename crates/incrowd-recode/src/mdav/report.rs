@@ -14,6 +14,9 @@ pub struct MdavReport {
     pub gathered: f64,
     /// The same after rows were moved.
     pub moved: f64,
+    /// IL1s: the mean distance of a record from the middle of its group in a column of numbers, in standard deviations over the root
+    /// of two. 0 without such columns.
+    pub il1s: f64,
     /// How many times all groups were gone through to move rows.
     pub rounds: u64,
 }
@@ -28,6 +31,7 @@ impl AlgorithmReport for MdavReport {
             "groups": self.groups,
             "sse_over_sst_gathered": self.gathered,
             "sse_over_sst": self.moved,
+            "il1s": self.il1s,
             "rounds": self.rounds,
         })
     }
@@ -40,6 +44,7 @@ impl AlgorithmReport for MdavReport {
             let s = if self.rounds == 1 { "" } else { "s" };
             line += &format!(", {} after {} round{s} of moves", percent(self.moved), thousands(self.rounds));
         }
+        line += &format!("; IL1s {:.4}", self.il1s);
         vec![Block::line(line)]
     }
 }

@@ -188,6 +188,29 @@ proptest! {
             let whole: Members = (0..data.rows()).map(|row| (row as u32, data.weight(row))).collect();
             let (within, all) = (groups.iter().map(sum).sum::<f64>(), sum(&whole));
             prop_assert!(all == 0.0 || (within / all - report.moved).abs() < 1e-6);
+            // IL1s as it is defined, on the numbers themselves.
+            let numbers = columns.min(2);
+            let place = |column: usize, row: usize| data.quasi()[column].domain.place(incrowd_core::Code(data.quasi_codes(row)[column]));
+            let n = data.records() as f64;
+            let mut il1s = 0.0;
+            for column in 0..numbers {
+                let mean = |rows: &mut dyn Iterator<Item = usize>| {
+                    let (mut sum, mut count) = (0.0, 0.0);
+                    rows.for_each(|row| { sum += place(column, row) * data.weight(row) as f64; count += data.weight(row) as f64; });
+                    sum / count
+                };
+                let middle = mean(&mut (0..data.rows()));
+                let squares: f64 = (0..data.rows()).map(|row| (place(column, row) - middle).powi(2) * data.weight(row) as f64).sum();
+                let deviation = (squares / (n - 1.0)).sqrt();
+                if deviation > 0.0 {
+                    for group in &groups {
+                        let middle = mean(&mut group.iter().map(|row| row.0 as usize));
+                        let apart = |&(row, w): &(u32, u64)| (place(column, row as usize) - middle).abs() * w as f64;
+                        il1s += group.iter().map(apart).sum::<f64>() / (std::f64::consts::SQRT_2 * deviation);
+                    }
+                }
+            }
+            prop_assert!((report.il1s - il1s / (n * numbers as f64)).abs() < 1e-6, "{} {}", report.il1s, il1s / (n * numbers as f64));
         }
     }
 }

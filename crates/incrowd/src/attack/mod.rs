@@ -218,7 +218,8 @@ fn chosen(request: &AttackRequest) -> Result<Vec<(&'static Card, f64)>> {
     }
     let mut chosen = Vec::new();
     for card in ATTACKS {
-        if request.only.is_empty() || request.only.iter().any(|name| name == card.name) {
+        let unasked = request.only.is_empty() && !attack::ON_REQUEST.contains(&card.name);
+        if unasked || request.only.iter().any(|name| name == card.name) {
             let given = request.thresholds.iter().find(|(name, _)| name == card.name).map(|(_, x)| *x);
             chosen.push((*card, card.threshold(given)?));
         }
