@@ -7,6 +7,7 @@ mod print;
 mod args;
 mod auto;
 mod beside;
+mod cells;
 mod chart;
 mod cost;
 mod join;
@@ -82,6 +83,9 @@ const BENCHES: &[Bench] = &[
     ("auto", "[--arx JAR] [--data DIR]", |args| auto::run(&args.data(), args.text("--arx"))),
     ("peers", "--python PYTHON [--mdav yes] [--data DIR]", |args| {
         peers::run(&args.data(), args.text("--python"), args.text("--mdav").is_some())
+    }),
+    ("cells", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
+        cells::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), &args.data())
     }),
     ("cost", "[--rows 10000000] [--dir DIR]", |args| {
         cost::run(args.number("--rows", 10_000_000)?, &args.dir())

@@ -215,6 +215,9 @@ impl Arguments {
         if said("input.on_missing") {
             judging.on_missing = Some(job.input.on_missing);
         }
+        if said("algorithm.missing_cells") {
+            judging.missing_cells = Some(job.algorithm.missing_cells);
+        }
         (judging.columns, judging.models) = (job.columns, job.models);
         judging.manifest = job.output.and_then(|output| output.manifest).or(judging.manifest);
         judging.population = job.population.or(judging.population);

@@ -5,6 +5,7 @@ use incrowd_core::{ColumnSpec, Dataset, Error, Folded, GroupSummary, Params, Pro
 
 use crate::cover::cover;
 use crate::group::groups;
+use crate::matching::Matching;
 use crate::original::Original;
 
 /// What verification found out about one promise.
@@ -127,7 +128,6 @@ pub fn verify_beside(
     people: Option<&People>,
     original: Option<(&Original<'_>, &Folded)>,
 ) -> Result<Verification> {
-    let needs = |promise: &Promise, need: Need| promise.model.card().needs.contains(&need);
     let mut groups = groups(release, promises.iter().any(|p| needs(p, Need::Sensitive)));
     if let Some(people) = people {
         if people.by_group.len() != groups.len() {
@@ -135,6 +135,40 @@ pub fn verify_beside(
         }
         groups.iter_mut().zip(&people.by_group).for_each(|(group, &covered)| group.population = covered);
     }
+    judge_groups(release, promises, people, original, &groups)
+}
+
+/// The same for promises about numbers of records, where a missing cell matches any value: every group is judged by the records that
+/// match it. What else models look at belongs to groups, and records that match one belong to many.
+pub fn verify_matching(release: &Dataset, promises: &[Promise], matching: &Matching) -> Result<Verification> {
+    for promise in promises {
+        if promise.model.card().needs != [Need::Records] || release.persons().is_some() {
+            return Err(Error::job(format!(
+                "`{}` says nothing where a missing cell matches any value: records that match are no groups",
+                promise.name()
+            ))
+            .help("missing_cells = \"any\" goes with k-anonymity of records; for the rest leave it out"));
+        }
+    }
+    let mut groups = groups(release, false);
+    if matching.by_group.len() != groups.len() {
+        return Err(Error::bug("matching records were counted for another release"));
+    }
+    groups.iter_mut().zip(&matching.by_group).for_each(|(group, &records)| group.records = records);
+    judge_groups(release, promises, None, None, &groups)
+}
+
+fn needs(promise: &Promise, need: Need) -> bool {
+    promise.model.card().needs.contains(&need)
+}
+
+fn judge_groups(
+    release: &Dataset,
+    promises: &[Promise],
+    people: Option<&People>,
+    original: Option<(&Original<'_>, &Folded)>,
+    groups: &[GroupSummary],
+) -> Result<Verification> {
     let beside: Vec<GroupSummary> =
         original.map_or_else(Vec::new, |(original, folded)| original.summaries(folded));
     if original.is_some() && beside.len() != groups.len() {
@@ -148,7 +182,7 @@ pub fn verify_beside(
             (true, None) => return Err(needs_original(promise)),
             (false, _) => promise.model.bind(release)?,
         };
-        let groups = if about_outliers { &beside } else { &groups };
+        let groups = if about_outliers { &beside } else { groups };
         let mut outside = None;
         if needs(promise, Need::Population) {
             let weighed = promise.model.weighs() && people.is_none();
@@ -204,7 +238,7 @@ pub fn verify_beside(
         records: release.records(),
         unread,
         smallest_group: groups.iter().map(|group| group.records).min().unwrap_or(0),
-        persons: PersonsFound::of(release, &groups),
+        persons: PersonsFound::of(release, groups),
     })
 }
 

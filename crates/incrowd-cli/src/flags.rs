@@ -108,6 +108,9 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         if said("input.on_missing") {
             judging.on_missing = Some(input.on_missing);
         }
+        if said("algorithm.missing_cells") {
+            judging.missing_cells = Some(job.algorithm.missing_cells);
+        }
         judging.manifest = job.output.and_then(|output| output.manifest);
         (judging.columns, judging.models, judging.population) = (job.columns, job.models, job.population);
         let values = job.external.as_ref().and_then(|external| external.sensitive.clone());

@@ -253,6 +253,13 @@ impl Dataset {
         self
     }
 
+    /// The table with other weights of its quasi-identifiers' losses.
+    #[must_use]
+    pub fn with_column_weights(mut self, weights: &[f64]) -> Dataset {
+        self.quasi.iter_mut().zip(weights).for_each(|(quasi, &weight)| quasi.weight = weight);
+        self
+    }
+
     /// How many records have each leaf of a quasi-identifier.
     pub fn leaf_counts(&self, quasi: usize) -> Vec<u64> {
         let mut counts = vec![0; self.quasi[quasi].domain.leaves() as usize];

@@ -15,6 +15,8 @@ mod improve;
 pub mod join;
 pub mod least;
 pub mod local_recoding;
+pub mod local_suppression;
+pub mod mdav;
 pub mod mondrian;
 pub mod optimized;
 mod report;
@@ -46,6 +48,7 @@ pub const ALGORITHMS: &[&Card] = &[
     &expansion::GNOF,
     &expansion::GOF,
     &expansion::REMOVE,
+    &mdav::CARD,
     &anatomy::CARD,
 ];
 

@@ -217,6 +217,7 @@ fn with_manifest(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
             column.spec.hierarchy = regular;
         }
     }
+    judging.missing_cells = judging.missing_cells.or_else(|| manifest.job.missing_cells());
     if judging.models.is_empty() {
         judging.models = manifest.models.iter().map(|model| model.promise()).collect::<Result<_>>()?;
     }

@@ -163,8 +163,9 @@ impl CheckedJob {
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
         let algorithm = &job.algorithm;
         let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
-            let meant =
-                e.key().and_then(|key| incrowd_core::near_miss(key, ["suppression_limit", "suppressed"]));
+            let meant = e.key().and_then(|key| {
+                incrowd_core::near_miss(key, ["suppression_limit", "suppressed", "cells", "missing_cells"])
+            });
             let e = if let Some(meant) = meant { e.help(format!("did you mean `{meant}`?")) } else { e };
             e.within("algorithm")
         })?;
@@ -186,6 +187,7 @@ impl CheckedJob {
         }
         let checked =
             CheckedJob { job, schema, promises, method, dropped, warnings, suppression, publication };
+        checked.check_cells()?;
         publication.check(&checked)?;
         checked.check_estimates()?;
         if let Some(output) = &checked.job.output {

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use incrowd_core::Value;
+use incrowd_core::{MissingCells, Value};
 use incrowd_engine::ReleasedTable;
 
 use crate::job::{
@@ -28,6 +28,8 @@ pub struct Judging {
     pub missing: Option<Vec<String>>,
     /// What became of records with a missing value.
     pub on_missing: Option<OnMissing>,
+    /// What a missing cell matches; if nothing is stated, what the manifest says, or missing cells only.
+    pub missing_cells: Option<MissingCells>,
     /// The promises to check; if there are none, those of the manifest.
     pub models: Vec<ModelJob>,
     /// The table the release was made from, for its owner.
@@ -67,6 +69,7 @@ impl Judging {
             columns: job.columns.clone(),
             missing: Some(job.input.missing.clone()),
             on_missing: Some(job.input.on_missing),
+            missing_cells: Some(job.algorithm.missing_cells),
             models: job.models.clone(),
             original: Some(job.input.clone()),
             population: job.population.clone(),

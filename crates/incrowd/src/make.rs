@@ -10,8 +10,8 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::number::parse_number;
 use incrowd_core::plan::mean_text;
 use incrowd_core::{
-    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, Partition,
-    Plan, Progress, Result, Schema,
+    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, MissingCells,
+    Partition, Plan, Progress, Result, Schema,
 };
 use incrowd_engine::{Content, Engine, Output, Receipt, Shape};
 use incrowd_recode::least::{BoundReport, Metric, least_loss};
@@ -308,6 +308,9 @@ pub(crate) fn recode(
     progress: &dyn Progress,
 ) -> Result<Recoding> {
     let allowed = suppressible(job, data.records());
+    if job.job.algorithm.missing_cells == MissingCells::Any {
+        return job.local_suppression(models)?.recode(data);
+    }
     let recode = |allowed| job.method.algorithm.recode_and_report(data, models, allowed, progress);
     let Recoding { partition, report, domains } = recode(allowed)?;
     let report = match job.job.algorithm.bound {

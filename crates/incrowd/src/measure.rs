@@ -124,7 +124,10 @@ pub(crate) fn measured(
     progress: &dyn Progress,
 ) -> Result<Measurement> {
     case.reading.need_quasi()?;
-    case.need_ranges()?;
+    // Some measures read means of groups as the numbers they are.
+    if !ask.is_some_and(Ask::reads_means) {
+        case.need_ranges()?;
+    }
     case.need_hierarchies()?;
     let layout = case.publication.layout();
     ask.map_or(Ok(()), |ask| ask.fits(layout))?;

@@ -119,7 +119,9 @@ impl<'e> Release<'e, Unchecked> {
         suppression.iter_mut().for_each(|step| job.publication.advise(step));
         let references =
             References { population: made.population.as_ref(), original: made.original.as_ref() };
-        let asked = Asked { reading: &reading, promises: &job.promises, stated: false, references };
+        let missing_cells = job.job.algorithm.missing_cells;
+        let asked =
+            Asked { reading: &reading, promises: &job.promises, stated: false, missing_cells, references };
         let judged = job.publication.judge(tables, &asked, progress)?;
         if let Some(promise) = judged.broken() {
             return Err(job.publication.broken(job, &promise));

@@ -14,6 +14,9 @@ impl Report {
         self.persons(&mut said);
         self.missing_and_suppressed(&mut said);
         self.promises(&mut said);
+        if let Some(told) = &self.manifest.job.missing_cells {
+            said.push(Block::line(format!("         {}", missing_cells_text(&told.matches, &told.worth))));
+        }
         self.cost(&mut said);
         said.push(Block::line(format!("manifest {}", self.manifest_path.display())));
         said
@@ -124,6 +127,12 @@ impl Report {
             }
         }
     }
+}
+
+/// What a missing cell matches and what that is worth, in words.
+pub fn missing_cells_text(matches: &str, worth: &str) -> String {
+    let what = if matches == "any" { "any value" } else { "missing cells only" };
+    format!("a missing cell matches {what}: this {worth}")
 }
 
 /// How many records a release of one table has, of how many, and in how many groups.

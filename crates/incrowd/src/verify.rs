@@ -3,7 +3,7 @@
 use incrowd_audit::joined::Failure;
 use incrowd_audit::{Judgement, Verification};
 use incrowd_core::model::{Need, Promise};
-use incrowd_core::{Error, Progress, Result};
+use incrowd_core::{Error, MissingCells, Progress, Result};
 use serde_json::{Value as Json, json};
 
 use crate::behind::{self, Behind};
@@ -12,7 +12,7 @@ use crate::checked::{about_outliers, need_population};
 use crate::from_original::FromOriginal;
 use crate::job::RoleName;
 use crate::judging::Judging;
-use crate::manifest::{Manifest, ModelEntry, SigningKey};
+use crate::manifest::{Manifest, MissingCellsEntry, ModelEntry, SigningKey};
 use crate::publication::{Asked, References};
 
 /// What was found out about a published table.
@@ -44,6 +44,8 @@ pub struct Checked {
     pub signed: Option<bool>,
     /// Whether promises are about a population that was estimated by weights, which the release does not have.
     pub estimated: bool,
+    /// What a missing cell was taken to match.
+    pub missing_cells: MissingCells,
     /// Identifiers the job names that are nevertheless columns of the table.
     pub identifiers: Vec<String>,
     /// What was found out beside the table the release was made from, if that was asked.
@@ -103,6 +105,9 @@ impl Checked {
             "manifest_as_made": self.manifest_as_made,
             "published_identifiers": self.identifiers,
         });
+        if self.missing_cells != MissingCells::default() {
+            answer["missing_cells"] = MissingCellsEntry::of(self.missing_cells).to_json();
+        }
         if let Some(signed) = self.signed {
             answer["signed"] = json!(signed);
         }
@@ -180,7 +185,9 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let original = original.transpose()?;
     let from_original = case.publication.compare_with_original(case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
-    let asked = Asked { reading: &case.reading, promises: &promises, stated: case.stated, references };
+    let missing_cells = case.judging.missing_cells.unwrap_or_default();
+    let asked =
+        Asked { reading: &case.reading, promises: &promises, stated: case.stated, missing_cells, references };
     let behind = behind::find(case, &mut tables.people, progress)?;
     let mut judged = case.publication.judge(tables, &asked, progress)?;
     if let Behind::Unknown(_) = behind {
@@ -201,6 +208,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         manifest_unsealed: case.manifest.is_some() && manifest_as_made.is_none(),
         signed,
         estimated: case.estimates() && judging.population.is_none(),
+        missing_cells,
         identifiers,
         from_original,
     })

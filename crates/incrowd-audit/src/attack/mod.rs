@@ -13,6 +13,8 @@ mod finding;
 mod group_values;
 mod homogeneity;
 mod intersection;
+mod interval_disclosure;
+
 mod journalist;
 mod marketer;
 mod outside;
@@ -23,6 +25,7 @@ mod presence;
 mod projections;
 mod prosecutor;
 mod proximity;
+mod record_linkage;
 mod similarity;
 mod singling_out;
 mod skewness;
@@ -47,6 +50,8 @@ pub const ATTACKS: &[&Card] = &[
     &homogeneity::CARD,
     &skewness::CARD,
     &proximity::CARD,
+    &interval_disclosure::CARD,
+    &record_linkage::CARD,
     &equijoin::CARD,
     &intersection::CARD,
     &similarity::CARD,
@@ -62,6 +67,12 @@ pub const ATTACKS: &[&Card] = &[
     &singling_out::CARD,
     &population_risk::CARD,
 ];
+
+/// Attacks that run only if they are named: what they find is at risk in most releases, and no model promises anything about it.
+pub const ON_REQUEST: &[&str] = &[interval_disclosure::CARD.name];
+
+/// Attacks that read a number nobody need have, such as the mean of a group, as that number.
+pub const READ_MEANS: &[&str] = &[record_linkage::CARD.name];
 
 /// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,6 +32,8 @@ pub struct Card {
     pub usual: bool,
     /// What it can be measured of.
     pub fits: &'static [Layout],
+    /// Whether it reads a number that no record need have, such as the mean of a group, as that number.
+    pub reads_means: bool,
     /// What it says of a single column, if it does.
     pub of_column: Option<ColumnFigure>,
     /// Measures the table as a whole, if it does. `None` means that there is nothing to measure.
@@ -155,6 +157,12 @@ impl Ask {
             true => self.only.is_empty(),
             false => self.pairs,
         }
+    }
+
+    /// Whether all that is asked for reads means of groups as the numbers they are.
+    pub fn reads_means(&self) -> bool {
+        let reads = |name: &String| Card::find(name).is_some_and(|card| card.reads_means);
+        !self.only.is_empty() && self.only.iter().all(reads)
     }
 
     /// The measures asked for that fit what is published.

@@ -24,6 +24,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Lower,
     usual: true,
     fits: &[Layout::OneTable],
+    reads_means: false,
     of_column: Some(ColumnFigure {
         heading: "kl",
         of: |column| kl_divergence(&column.original, &column.reconstructed),

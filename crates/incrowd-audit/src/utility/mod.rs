@@ -11,14 +11,19 @@ mod card;
 mod classification;
 mod columns;
 mod comparison;
+mod correlations;
 mod cover;
 mod dice;
 mod distribution;
+mod eigen;
 mod kl_divergence;
 mod linked_tables;
 mod marginals;
+mod moments;
 mod non_uniform_entropy;
+mod numbers;
 mod pairs;
+mod pmse;
 mod query;
 #[cfg(test)]
 mod small;
@@ -30,9 +35,12 @@ pub use card::{Ask, Card, ColumnFigure, Layout, Measure, Measured};
 pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};
 pub use comparison::{Comparison, Part};
+pub use correlations::{Correlations, correlations};
 pub use marginals::{Marginal, Value, marginals};
+pub use moments::{ColumnMoments, Described, Moments, moments};
 pub use non_uniform_entropy::{EntropyLoss, non_uniform_entropy};
 pub use pairs::{PairUtility, Pairs, pairs};
+pub use pmse::{Pmse, pmse};
 pub use query::{Errors, QueryError, Workload, query_error};
 
 /// Every measure of utility incrowd knows. A new measure is one file and one line here.
@@ -41,6 +49,9 @@ pub const UTILITIES: &[&Card] = &[
     &kl_divergence::CARD,
     &total_variation::CARD,
     &pairs::CARD,
+    &moments::CARD,
+    &correlations::CARD,
+    &pmse::CARD,
     &query::CARD,
     &classification::CARD,
 ];

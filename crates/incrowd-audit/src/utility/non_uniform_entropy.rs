@@ -29,6 +29,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Lower,
     usual: true,
     fits: &[Layout::OneTable],
+    reads_means: false,
     of_column: Some(ColumnFigure { heading: "entropy", of: |column| of_line(column.line).share() }),
     measure: Some(|comparison, _, _| Ok(Some(Box::new(non_uniform_entropy(comparison))))),
 };

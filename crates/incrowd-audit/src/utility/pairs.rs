@@ -32,6 +32,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Nearer,
     usual: false,
     fits: &[Layout::OneTable, Layout::Linked],
+    reads_means: false,
     of_column: None,
     measure: Some(|comparison, _, _| Ok(Some(Box::new(Pairs(pairs(comparison)))))),
 };

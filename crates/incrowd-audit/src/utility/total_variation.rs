@@ -18,6 +18,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Lower,
     usual: true,
     fits: &[Layout::OneTable],
+    reads_means: false,
     of_column: Some(ColumnFigure {
         heading: "tv",
         of: |column| total_variation(&column.original, &column.reconstructed),

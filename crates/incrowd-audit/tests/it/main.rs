@@ -5,6 +5,7 @@ mod common;
 mod corruption;
 mod cover;
 mod eligibility;
+mod linkage;
 mod linked_origin;
 mod plain;
 mod sensitive;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use incrowd::core::MissingCells;
 use incrowd::{Behind, Checked, FromOriginal};
 
 use crate::args::VerifyArgs;
@@ -116,6 +117,10 @@ pub(crate) fn print(checked: &Checked, path: &str) {
                 thousands(verification.groups)
             );
         }
+    }
+    if checked.missing_cells != MissingCells::default() {
+        let (name, worth) = (checked.missing_cells.name(), checked.missing_cells.worth());
+        say!("         {}", incrowd::missing_cells_text(name, worth));
     }
     if let (Behind::Known, Some(found)) = (&checked.behind, &verification.persons) {
         let (published, smallest) = (thousands(found.published), thousands(found.smallest_group));

@@ -11,6 +11,7 @@ mod bad_tables;
 mod beside_original;
 mod browser;
 mod categories;
+mod cells;
 mod compare;
 mod demo;
 mod explain;

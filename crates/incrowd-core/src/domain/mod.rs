@@ -3,6 +3,7 @@
 
 mod labels;
 mod levels;
+mod missing;
 mod numbers;
 mod read;
 

@@ -74,13 +74,17 @@ pub(crate) fn attack_case(
     request: &AttackRequest,
     progress: &dyn Progress,
 ) -> Result<AttackReport> {
-    case.need_ranges()?;
     let chosen = chosen(request)?;
+    if !chosen.iter().all(|(card, _)| attack::READ_MEANS.contains(&card.name)) {
+        case.need_ranges()?;
+    }
     case.reading.need_quasi()?;
     let judging = &case.judging;
     let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
     let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
-    let original = judging.original.as_ref().filter(|_| wanted && !settings.is_empty());
+    // Whoever gave the original for another attack need not have the hierarchies for those that look into it.
+    let readable = !settings.is_empty() || case.need_hierarchies().is_ok();
+    let original = judging.original.as_ref().filter(|_| wanted && readable);
     let joins = judging.population.is_some() || request.external.is_some() || request.second.is_some();
     if joins || original.is_some() {
         case.need_hierarchies()?;
@@ -214,7 +218,8 @@ fn chosen(request: &AttackRequest) -> Result<Vec<(&'static Card, f64)>> {
     }
     let mut chosen = Vec::new();
     for card in ATTACKS {
-        if request.only.is_empty() || request.only.iter().any(|name| name == card.name) {
+        let unasked = request.only.is_empty() && !attack::ON_REQUEST.contains(&card.name);
+        if unasked || request.only.iter().any(|name| name == card.name) {
             let given = request.thresholds.iter().find(|(name, _)| name == card.name).map(|(_, x)| *x);
             chosen.push((*card, card.threshold(given)?));
         }

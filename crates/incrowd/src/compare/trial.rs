@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use incrowd_audit::attack::{Adversary, Card, Published};
 use incrowd_core::metric::METRICS;
-use incrowd_core::{Error, Folded, Result, Silent};
+use incrowd_core::{Error, Folded, MissingCells, Result, Silent};
 
 use super::results::Scores;
 use crate::checked::CheckedJob;
@@ -43,13 +43,18 @@ fn scores(table: &Table, job: &Job) -> Result<Scores> {
     let reading = Reading::of_schema(&made.schema, &job.job.input);
     let attribute = guessed(&release, &reading)?;
     let references = References { population: made.population.as_ref(), original: made.original.as_ref() };
-    let asked = Asked { reading: &reading, promises: &job.promises, stated: false, references };
+    let missing_cells = job.job.algorithm.missing_cells;
+    let asked =
+        Asked { reading: &reading, promises: &job.promises, stated: false, missing_cells, references };
     let tables = Tables { people: release, quasi: reading.quasi.len(), ..Tables::default() };
     let judged = job.publication.judge(tables, &asked, &Silent)?;
     if let Some(broken) = judged.broken() {
         return Err(Error::bug(format!("the cells do not keep {broken}")));
     }
-    let smallest = tally.group_sizes.iter().copied().min().unwrap_or(0);
+    let smallest = match missing_cells {
+        MissingCells::Alone => tally.group_sizes.iter().copied().min().unwrap_or(0),
+        MissingCells::Any => judged.verification.smallest_group,
+    };
     Ok(Scores {
         groups: judged.verification.groups,
         smallest,

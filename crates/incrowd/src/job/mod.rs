@@ -31,7 +31,7 @@ pub use whole::beside;
 use std::path::PathBuf;
 
 pub use incrowd_core::numerals::DecimalMark;
-pub use incrowd_core::{Categories, Publish};
+pub use incrowd_core::{Categories, MissingCells, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
 pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
@@ -430,6 +430,8 @@ pub struct ColumnJob {
     pub publish: Option<Publish>,
     /// `Some(false)` if nobody else can know the values of a column that is published as it is.
     pub linkable: Option<bool>,
+    /// The share of its cells that may be missing, where single cells are left out.
+    pub max_missing: Option<f64>,
 }
 
 /// The roles by name; [`incrowd_core::Role`] is what they become.
@@ -486,6 +488,10 @@ pub struct AlgorithmJob {
     pub suppression_limit: f64,
     /// How suppressed records are published.
     pub suppressed: Suppressed,
+    /// What becomes of a cell that says too much.
+    pub cells: Cells,
+    /// What a missing cell matches.
+    pub missing_cells: MissingCells,
     /// Whether the owner is told how little any release could lose.
     pub bound: bool,
 }
@@ -497,9 +503,29 @@ impl Default for AlgorithmJob {
             params: Vec::new(),
             suppression_limit: 0.0,
             suppressed: Suppressed::default(),
+            cells: Cells::default(),
+            missing_cells: MissingCells::default(),
             bound: false,
         }
     }
+}
+
+/// What becomes of a cell that says too much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cells {
+    /// It is published as something more general.
+    #[default]
+    Generalize,
+    /// It is missing; the others are published as they are.
+    Suppress,
+    /// Columns are generalized to a level and single cells are missing, whichever costs less.
+    Both,
+}
+
+impl Cells {
+    /// The names in a job file.
+    pub const ALL: [(&'static str, Cells); 3] =
+        [("generalize", Cells::Generalize), ("suppress", Cells::Suppress), ("both", Cells::Both)];
 }
 
 /// The table `[suppression]`.

@@ -174,6 +174,7 @@ fn every_other_key_means_what_it_says() {
         categories: Some(Categories::new(categories).unwrap()),
         publish: Some(Publish::Both),
         linkable: None,
+        max_missing: None,
     };
     let zip = ColumnJob { role: RoleName::Quasi, spec, ..ColumnJob::default() };
     assert_eq!(job.columns, [("disease".to_owned(), disease), ("zip".to_owned(), zip)]);
@@ -379,6 +380,9 @@ const SAME: &[Same] = &[
     ("[population] path", "population.path = [\"a.csv\", \"b.csv\"]", &[("population", "a.csv"), ("population", "b.csv")]),
     ("[algorithm] name", "algorithm.name = \"mondrian\"\nalgorithm.undersized = \"block\"\nalgorithm.priority = [\"age\", \"born\"]", &[("algorithm", "mondrian"), ("set", "undersized=block"), ("set", "priority=age,born")]),
     ("[algorithm] suppression_limit", "algorithm.suppression_limit = 0.25", &[("suppression-limit", "0.25")]),
+    ("[algorithm] cells", "algorithm.cells = \"suppress\"", &[("cells", "suppress")]),
+    ("[algorithm] missing_cells", "algorithm.missing_cells = \"any\"", &[("missing-cells", "any")]),
+    ("[columns] max_missing", "columns.age.max_missing = 0.25", &[("max-missing", "age=0.25")]),
     ("[algorithm] suppressed", "algorithm.suppressed = \"star\"", &[("suppressed", "star")]),
     ("[algorithm] bound", "algorithm.bound = true", &[("bound", "true")]),
     ("[external] path", "external.path = \"others.csv\"", &[("external", "others.csv")]),

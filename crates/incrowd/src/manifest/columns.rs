@@ -4,13 +4,13 @@ use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::limits::Limits;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::schema::{Kind, Labels};
-use incrowd_core::{Categories, DateFormat, HierarchySpec, Publish, Result, Role, Schema};
+use incrowd_core::{Categories, DateFormat, HierarchySpec, MissingCells, Publish, Result, Role, Schema};
 use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, RegularIntervals};
 use crate::checked::CheckedJob;
-use crate::job::{ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
+use crate::job::{Cells, ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
 use crate::weights;
 
 /// How a release was made.
@@ -38,6 +38,34 @@ pub struct JobEntry {
     /// How the population is known that promises are about, if not by a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<String>,
+    /// What became of single cells, if they were not simply generalized.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<String>,
+    /// What a missing cell matches, where single cells are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_cells: Option<MissingCellsEntry>,
+}
+
+/// What a missing cell matches, and what a promise that counts like this is worth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingCellsEntry {
+    /// `alone` or `any`.
+    pub matches: String,
+    /// Against whom the promises hold, in words.
+    pub worth: String,
+}
+
+impl MissingCellsEntry {
+    pub(crate) fn of(missing_cells: MissingCells) -> MissingCellsEntry {
+        MissingCellsEntry {
+            matches: missing_cells.name().to_owned(),
+            worth: missing_cells.worth().to_owned(),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "matches": self.matches, "worth": self.worth })
+    }
 }
 
 /// How cells are written.
@@ -165,7 +193,17 @@ impl JobEntry {
             written: None,
             external: None,
             population: checked.estimates().then(|| weights::ESTIMATED.to_owned()),
+            cells: (algorithm.cells != Cells::default())
+                .then(|| word(&Cells::ALL, algorithm.cells).to_owned()),
+            missing_cells: (algorithm.cells != Cells::default())
+                .then(|| MissingCellsEntry::of(algorithm.missing_cells)),
         }
+    }
+
+    /// What a missing cell matches, if that is told.
+    pub(crate) fn missing_cells(&self) -> Option<MissingCells> {
+        let told = self.missing_cells.as_ref()?;
+        MissingCells::ALL.iter().find(|(name, _)| *name == told.matches).map(|(_, meaning)| *meaning)
     }
 
     /// What the release shows in another way than its label.

@@ -16,7 +16,7 @@ use incrowd_core::{Error, Param, Params, Result, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use columns::{CategoryEntry, ColumnEntry, ExternalEntry, JobEntry, WrittenEntry};
+pub use columns::{CategoryEntry, ColumnEntry, ExternalEntry, JobEntry, MissingCellsEntry, WrittenEntry};
 pub use intervals::RegularIntervals;
 pub use ordered::{Ordered, Parameter};
 pub(crate) use seal::SigningKey;

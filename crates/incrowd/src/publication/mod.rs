@@ -19,7 +19,7 @@ use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
 use incrowd_core::text::Block;
-use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Progress, Result};
+use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MissingCells, Progress, Result};
 use incrowd_engine::{Beside, Engine, Seen};
 
 pub(crate) use shelf::{PublishedShelf, Shelf, StagedShelf};
@@ -105,6 +105,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) promises: &'a [Promise],
     /// Whether somebody states them of this table, and not the making or the manifest of the release.
     pub(crate) stated: bool,
+    /// What a missing cell matches.
+    pub(crate) missing_cells: MissingCells,
     pub(crate) references: References<'a>,
 }
 

@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use incrowd_audit::utility::{self, Comparison, marginals};
-use incrowd_audit::{Original, People, verify_beside};
+use incrowd_audit::{Matching, Original, People, verify_beside, verify_matching};
 use incrowd_core::domain::Numbers as NumbersOf;
 use incrowd_core::hierarchy::mdr::Unit;
-use incrowd_core::{Dataset, Domain, Error, Folded, HierarchySpec, MISSING, Progress, Result, SensitiveSpec};
+use incrowd_core::model::Promise;
+use incrowd_core::{
+    Dataset, Domain, Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result, SensitiveSpec,
+};
 use incrowd_engine::{Beside, Content, Engine, Output, Shape, high_column, low_column};
 use incrowd_recode::Recoding;
 
@@ -14,7 +17,7 @@ use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Vie
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
-use crate::job::{Job, Numbers, OnMissing, Sets};
+use crate::job::{Cells, Job, Numbers, OnMissing, Sets};
 use crate::make::{Made, MadeTable, Material, recode, starred};
 use crate::manifest::Manifest;
 use crate::measure::{Measured, Measuring, too_many};
@@ -75,9 +78,14 @@ impl Publication for OneTable {
         progress.step("encoding", None);
         let data = job.weighed(job.encode(folded, &*locate)?);
         made.pin_intervals(&data);
+        // What is published is read and priced on the lines of the table, whatever it was made on.
+        let lines = (job.job.algorithm.cells != Cells::Generalize).then(|| data.quasi().to_vec());
+        let data = job.with_missing_cells(data, progress)?;
         let data = job.reading().with_population(data, population.as_ref())?;
         let models = job.bind(&data)?;
-        let recoded = recode(job, &data, &models, progress).map_err(|e| e.within("algorithm"))?;
+        let recoded = job.recode_within_limits(&data, |data| {
+            recode(job, data, &models, progress).map_err(|e| e.within("algorithm"))
+        })?;
         let Recoding { partition, report, domains } = recoded;
         let data = match domains {
             Some(domains) => data.with_domains(domains),
@@ -90,7 +98,7 @@ impl Publication for OneTable {
         made.algorithm_report = report;
         made.withholding = withholding;
         made.population = population;
-        made.domains = data.quasi().to_vec();
+        made.domains = lines.unwrap_or_else(|| data.quasi().to_vec());
         // Promises about outliers are judged beside the original; for the others its rows are given up once they are written.
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
@@ -289,6 +297,7 @@ pub(crate) fn judge_table(
     };
     let people = asked.references.population;
     let people = people.map(|p| People::covered(&release, &quasi, p, missing, progress)).transpose()?;
+    let matched = (asked.missing_cells == MissingCells::Any).then(|| release.clone());
     as_missing(&mut release, quasi.len(), missing);
     let specs: Vec<&SensitiveSpec> = asked.reading.sensitive.iter().map(|(_, spec)| spec).collect();
     let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
@@ -298,6 +307,14 @@ pub(crate) fn judge_table(
         for (i, promise) in asked.promises.iter().enumerate() {
             promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
         }
+    }
+    if let Some(texts) = matched {
+        let least = |promise: &Promise| promise.model.bind(&release).map(|model| model.least_records());
+        let least = asked.promises.iter().map(least).collect::<Result<Vec<_>>>()?;
+        let enough = least.into_iter().flatten().max().unwrap_or(1);
+        let is_missing = |text: &str| text == "*" || asked.reading.missing.iter().any(|gone| gone == text);
+        let matching = Matching::count(&texts, quasi.len(), is_missing, enough)?;
+        return verify_matching(&release, asked.promises, &matching);
     }
     let original = original.as_ref().map(|(original, texts)| (original, *texts));
     verify_beside(&release, asked.promises, people.as_ref(), original)

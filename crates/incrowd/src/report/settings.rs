@@ -74,11 +74,19 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         written,
         external: _,
         population,
+        cells,
+        missing_cells,
     } = &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
+    settings.extend(cells.iter().map(|what| ("cells".to_owned(), what.clone())));
+    settings.extend(
+        missing_cells
+            .iter()
+            .map(|told| ("missing cells".to_owned(), format!("match {}: this {}", told.matches, told.worth))),
+    );
     settings.extend(population.iter().map(|how| ("population".to_owned(), how.clone())));
     if let Some(written) = written {
         let ends = || format!("{}: the ends of ranges, in two columns", written.low_high.join(", "));

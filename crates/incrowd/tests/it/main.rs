@@ -4,6 +4,7 @@ mod adult;
 mod attack;
 mod audience;
 mod categories;
+mod cells;
 mod columns;
 mod edges;
 mod failure;

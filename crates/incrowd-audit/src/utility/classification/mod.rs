@@ -43,6 +43,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Higher,
     usual: true,
     fits: &[Layout::OneTable],
+    reads_means: false,
     of_column: None,
     measure: Some(|comparison, ask, progress| {
         let task = Task { target: ask.target.clone(), seed: ask.workload.seed };

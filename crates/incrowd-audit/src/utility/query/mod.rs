@@ -35,6 +35,7 @@ pub(super) const CARD: Card = Card {
     better: Better::Lower,
     usual: true,
     fits: &[Layout::OneTable, Layout::Joined, Layout::Linked],
+    reads_means: false,
     of_column: None,
     measure: Some(|comparison, ask, progress| {
         Ok(Some(Box::new(query_error(comparison, &ask.workload, progress)?)))

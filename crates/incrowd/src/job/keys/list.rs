@@ -1,15 +1,15 @@
 //! The list of keys.
 
 use incrowd_core::numerals::DecimalMark;
-use incrowd_core::{Categories, DateFormat, Error, Kind as ValueKind, Labels, Publish};
+use incrowd_core::{Categories, DateFormat, Error, Kind as ValueKind, Labels, MissingCells, Publish};
 
 use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
 use super::{Flag, Form, Key, Kind, Section, Set};
 use crate::compare::USUAL_ALGORITHMS;
 use crate::job::given::{At, Entry, Read};
 use crate::job::{
-    DefaultRole, Encoding, JoinMethod, Numbers, OnConflict, OnMissing, Order, PublishWeight, RoleName, Sets,
-    Suppressed, Trim, hierarchy,
+    Cells, DefaultRole, Encoding, JoinMethod, Numbers, OnConflict, OnMissing, Order, PublishWeight, RoleName,
+    Sets, Suppressed, Trim, hierarchy,
 };
 
 const fn key(section: Section, name: &'static str, kind: Kind) -> Key {
@@ -400,6 +400,14 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Columns, "weight", Kind::Number)
     },
     Key {
+        about: "The share of a column's cells, 0 to 1, that may be missing where cells are left out: age=0.01",
+        more: "Goes with `cells`. If the promises would need more, exit code 1.",
+        roles: QUASI,
+        flags: &[Flag { on: MAKING, ..of_column("max-missing", "COLUMN=SHARE") }],
+        set: Set::Column(|c, e| share(e).map(|share| c.max_missing = Some(share))),
+        ..key(Section::Columns, "max_missing", Kind::Share)
+    },
+    Key {
         about: "The categories of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'",
         more: "In a job file `{ \"Top Secret\" = [\"HIV\"], \"Any\" = [\"Flu\"] }`.",
         roles: SENSITIVE,
@@ -508,6 +516,26 @@ pub const KEYS: &[Key] = &[
         flags: &[flag("suppressed", "WHAT", MAKING)],
         set: Set::Job(|b, e| e.choice(&Suppressed::ALL).map(|way| b.job.algorithm.suppressed = way)),
         ..key(Section::Algorithm, "suppressed", Kind::Choice(&words(&Suppressed::ALL)))
+    },
+    Key {
+        about: "What becomes of single cells: they are generalized, left out, or whichever costs less",
+        default: &["generalize"],
+        more: "`suppress`: a cell is published as it is, or as `*`; what weighs most is kept longest. With `missing_cells = \"any\"` also \
+               `both`: columns rise to a level of their hierarchies where that saves more in missing cells. See \
+               docs/local-suppression.md.",
+        flags: &[flag("cells", "WHAT", MAKING)],
+        set: Set::Job(|b, e| e.choice(&Cells::ALL).map(|cells| b.job.algorithm.cells = cells)),
+        ..key(Section::Algorithm, "cells", Kind::Choice(&words(&Cells::ALL)))
+    },
+    Key {
+        about: "What a missing cell matches when records that look alike are counted",
+        default: &["alone"],
+        more: "`alone`: missing cells only, which is k-anonymity. `any`: any value, as sdcMicro counts. That promises less: who knows the \
+               value behind a missing cell can rule out records that show another one. `any` goes with `k-anonymity`, in making with \
+               `cells`, in `verify` with any table: cells that are `*` or a text of `[input] missing` are missing.",
+        flags: &[flag("missing-cells", "WHAT", &[Anonymize, Batches, Verify, Report])],
+        set: Set::Job(|b, e| e.choice(&MissingCells::ALL).map(|what| b.job.algorithm.missing_cells = what)),
+        ..key(Section::Algorithm, "missing_cells", Kind::Choice(&words(&MissingCells::ALL)))
     },
     Key {
         about: "Also tell the data owner how little any release could lose",

@@ -1,0 +1,50 @@
+//! The report of MDAV: how far records are from the middles of their groups, before rows were moved and after.
+
+use incrowd_core::text::{Block, thousands};
+use serde_json::{Value as Json, json};
+
+use crate::{AlgorithmReport, Outcome};
+
+/// How far records are from the middles of their groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MdavReport {
+    /// How many groups there are.
+    pub groups: u64,
+    /// The sum of squared distances to the middles of groups over that to the middle of the table, as MDAV gathered them.
+    pub gathered: f64,
+    /// The same after rows were moved.
+    pub moved: f64,
+    /// IL1s: the mean distance of a record from the middle of its group in a column of numbers, in standard deviations over the root
+    /// of two. 0 without such columns.
+    pub il1s: f64,
+    /// How many times all groups were gone through to move rows.
+    pub rounds: u64,
+}
+
+impl AlgorithmReport for MdavReport {
+    fn name(&self) -> &'static str {
+        "mdav"
+    }
+
+    fn to_json(&self) -> Json {
+        json!({
+            "groups": self.groups,
+            "sse_over_sst_gathered": self.gathered,
+            "sse_over_sst": self.moved,
+            "il1s": self.il1s,
+            "rounds": self.rounds,
+        })
+    }
+
+    fn to_text(&self, _: Outcome) -> Vec<Block> {
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        let groups = thousands(self.groups);
+        let mut line = format!("mdav     {groups} groups: SSE/SST {}", percent(self.gathered));
+        if self.rounds > 0 {
+            let s = if self.rounds == 1 { "" } else { "s" };
+            line += &format!(", {} after {} round{s} of moves", percent(self.moved), thousands(self.rounds));
+        }
+        line += &format!("; IL1s {:.4}", self.il1s);
+        vec![Block::line(line)]
+    }
+}
