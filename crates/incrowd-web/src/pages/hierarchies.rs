@@ -109,7 +109,7 @@ fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
             }
         }
         @if let Some((_, error)) = said { (markup::error(error)) }
-        form.ways method="post" action=(at.below("hierarchy")) {
+        form.ways autocomplete="off" method="post" action=(at.below("hierarchy")) {
             input type="hidden" name="column" value=(column);
             fieldset {
                 legend { (t::WAYS) }

@@ -27,7 +27,7 @@ fn body(at: &At) -> Markup {
     let wrong = wrong(at);
     html! {
         @if let Some(error) = &wrong { (markup::error(error)) }
-        form.promises method="post" action=(at.below("change")) {
+        form.promises autocomplete="off" method="post" action=(at.below("change")) {
             input type="hidden" name="then" value=(Step::Promises.name());
             // Whoever presses Enter saves, and removes nothing.
             button.visually-hidden tabindex="-1" aria-hidden="true" { (t::SAVE) }

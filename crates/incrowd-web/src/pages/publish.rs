@@ -72,7 +72,7 @@ fn form(at: &At) -> Markup {
             }
         });
     html! {
-        form.publish method="post" action=(at.href(Step::Publish)) {
+        form.publish autocomplete="off" method="post" action=(at.href(Step::Publish)) {
             fieldset {
                 legend { (t::WRITE) }
                 div.field { label for="dir" { (t::FOLDER) } input id="dir" name="dir" type="text" required value=(dir.display()) autocomplete="off" spellcheck="false" aria-describedby="dir-about"; p.note id="dir-about" { (t::FOLDER_ABOUT) } }

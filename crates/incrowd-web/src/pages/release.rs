@@ -88,7 +88,7 @@ fn body(at: &At) -> Markup {
 fn play(at: &At) -> Markup {
     let Some((_, k)) = at.document.k() else { return html! {} };
     html! {
-        form.play method="post" action=(at.below("change")) data-play=(at.below("k/")) {
+        form.play autocomplete="off" method="post" action=(at.below("change")) data-play=(at.below("k/")) {
             input type="hidden" name="then" value=(Step::Release.name());
             @let place = at.document.k().map(|(place, _)| place.to_string()).unwrap_or_default();
             (promises::slider(&at.document, &place, &t::k_says(k)))

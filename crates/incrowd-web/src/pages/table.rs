@@ -60,7 +60,7 @@ fn body(at: &At) -> Markup {
             (t::SENSITIVE, of(RoleName::Sensitive)),
         ]))
         details.roles { summary { (t::ROLES) } dl.settings { @for (name, role) in RoleName::ALL { dt { (t::role(role)) " (" code { (name) } ")" } dd { (t::role_about(role)) } } } }
-        form.columns method="post" action=(at.below("change")) data-live {
+        form.columns autocomplete="off" method="post" action=(at.below("change")) data-live {
             input type="hidden" name="then" value=(Step::Table.name());
             div.grid {
                 @for column in at.document.columns() { (card(at, column)) }
@@ -92,7 +92,7 @@ fn card(at: &At, name: &str) -> Markup {
     let select = field(&["columns", name, "role"]);
     let id = id(&select);
     html! {
-        section.card.column class={ "is-" (word(role)) } aria-labelledby={ (id) "-name" } {
+        section class={ "card column is-" (word(role)) } aria-labelledby={ (id) "-name" } {
             h3 id={ (id) "-name" } { (name) }
             @if let Some(seen) = at.looked.glimpse(name) {
                 p.note { (t::values(seen.distinct, seen.missing)) }
