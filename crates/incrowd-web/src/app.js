@@ -29,6 +29,8 @@
   // Puts parts of a new page in the place of the same parts of this one, unless somebody is typing there.
   function replace(text, parts) {
     const page = new DOMParser().parseFromString(text, "text/html");
+    // What is for pages without a script would come alive here.
+    page.querySelectorAll("noscript").forEach((other) => other.remove());
     for (const part of document.querySelectorAll("[data-part]")) {
       if (parts && !parts.includes(part.dataset.part)) continue;
       const other = page.querySelector(`[data-part="${part.dataset.part}"]`);

@@ -181,6 +181,12 @@ fn mark(kind: usize, filled: bool) -> Markup {
 
 const HEIGHT: f64 = 320.0;
 
+/// The distance of lines for the eye: a round number, of which there are three to six below the most.
+fn round_step(most: f64) -> f64 {
+    let least = 10f64.powf((most / 5.0).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * least).find(|step| most / step <= 6.0).unwrap_or(least)
+}
+
 /// Loss against risk: every configuration is a link that takes it.
 pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Option<String>) -> Markup {
     let mut kinds: Vec<&str> = Vec::new();
@@ -202,7 +208,9 @@ pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Optio
         if high > low { (low, high) } else { (low - 0.5, low + 0.5) }
     };
     let (left, right) = ends(sound.iter().map(|(_, _, s)| risk(s.identity)).collect());
-    let top = sound.iter().map(|(_, _, s)| s.metric(compared.loss)).fold(0.0, f64::max).max(1e-9) * 1.08;
+    let most = sound.iter().map(|(_, _, s)| s.metric(compared.loss)).fold(0.0, f64::max).max(1e-9);
+    let step = round_step(most);
+    let (ticks, top) = ((most / step).ceil() as u32, (most / step).ceil() * step);
     let x = |identity: f64| 12.0 + 83.0 * (risk(identity) - left) / (right - left);
     let y = |loss: f64| 14.0 + (HEIGHT - 64.0) * (1.0 - loss / top);
     html! {
@@ -212,8 +220,8 @@ pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Optio
             }
         }
         svg.frontier width="100%" height=(HEIGHT) role="group" aria-label=(t::FRONTIER_LABEL) {
-            @for i in 0..=4 {
-                @let loss = top * f64::from(i) / 4.0;
+            @for i in 0..=ticks {
+                @let loss = step * f64::from(i);
                 line class="line-rule" x1="11%" x2="98%" y1=(format!("{:.1}", y(loss))) y2=(format!("{:.1}", y(loss))) {}
                 text class="tick" x="10%" y=(format!("{:.1}", y(loss) + 4.0)) text-anchor="end" { (percent(loss)) }
             }
@@ -275,6 +283,14 @@ mod tests {
         let drawn: Vec<String> = (0..12).map(|kind| mark(kind, true).into_string()).collect();
         for (i, one) in drawn.iter().enumerate() {
             assert!(!drawn[..i].contains(one), "{i}");
+        }
+    }
+
+    #[test]
+    fn lines_for_the_eye_are_round() {
+        for (most, step) in [(0.541, 0.1), (0.09, 0.02), (1.0, 0.2), (0.31, 0.1)] {
+            let found = round_step(most);
+            assert!((found - step).abs() < 1e-9, "{most}: {found}");
         }
     }
 

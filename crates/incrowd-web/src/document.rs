@@ -101,6 +101,17 @@ impl Document {
         incrowd::job::parse("job.toml", &self.text(), base)
     }
 
+    /// The same job without folders, and without pages: it makes the same release.
+    pub(crate) fn without_places(&self) -> Document {
+        let mut own = self.clone();
+        let name = self.words(&["output", "path"]).unwrap_or_default();
+        let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        own.put(&["output", "path"], Some(Value::from(name)));
+        own.put(&["output", "report"], None);
+        own.put(&["output", "owner_report"], None);
+        own
+    }
+
     /// What stands at a place.
     pub(crate) fn get(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;

@@ -285,6 +285,7 @@ pub(crate) const QUICK: &str = "A quick look.";
 pub(crate) const QUICK_ABOUT: &str =
     "Made by a fast algorithm. The one that loses least is still at work; this page follows it.";
 pub(crate) const PUBLISHED: &str = "records published";
+pub(crate) const NOT_PUBLISHED: &str = "left out";
 pub(crate) const GROUPS: &str = "groups";
 pub(crate) const SMALLEST: &str = "smallest group";
 pub(crate) const LOST: &str = "information lost";

@@ -24,12 +24,12 @@ fn body(at: &At) -> Markup {
     if let Some(error) = promises::wrong(at) {
         return html! { (crate::markup::error(&error)) p { a.button href=(at.href(Step::Promises)) { (t::TO_PROMISES) } } };
     }
-    let Some(task) = steps::ask(&at.app, &at.table, &at.job, Kind::Release) else { return html! {} };
+    let Some(task) = steps::ask(&at.app, &at.table, &at.making, Kind::Release) else { return html! {} };
     // First the release, then what can be done to it.
-    let shown = match layout::waiting(&task, Kind::Release, &at.below("")) {
+    let shown = match layout::waiting(&task, Kind::Release, &at.making_below("")) {
         Ok(Answer::Release(release)) => {
-            let task = steps::ask_check(&at.app, &at.table, &at.job, release);
-            match layout::waiting(&task, Kind::Check, &at.below("")) {
+            let task = steps::ask_check(&at.app, &at.table, &at.making, release);
+            match layout::waiting(&task, Kind::Check, &at.making_below("")) {
                 Ok(Answer::Checked(checked)) => found(&checked),
                 Ok(_) => html! {},
                 Err(shown) => shown,

@@ -118,6 +118,8 @@ pub(crate) struct At {
     pub(crate) table: Arc<Opened>,
     pub(crate) job: String,
     pub(crate) document: Arc<Document>,
+    /// The same job without where its release goes, which makes no difference to what is made.
+    pub(crate) making: String,
     pub(crate) looked: Arc<Looked>,
 }
 
@@ -130,6 +132,11 @@ impl At {
     /// An address below that of the job.
     pub(crate) fn below(&self, rest: &str) -> String {
         format!("/t/{}/{}/{rest}", self.table.id, self.job)
+    }
+
+    /// An address of work that does not ask where the release goes.
+    pub(crate) fn making_below(&self, rest: &str) -> String {
+        format!("/t/{}/{}/{rest}", self.table.id, self.making)
     }
 
     /// Keeps a changed job and goes on with it.
@@ -151,7 +158,8 @@ pub(crate) fn at(app: &Arc<App>, table: &str, job: &str) -> Result<At, Box<Respo
     match look.state() {
         Done::Done(Answer::Looked(looked)) => {
             let document = table.job(job).ok_or_else(gone)?;
-            Ok(At { app: app.clone(), table, job: job.to_owned(), document, looked })
+            let making = table.keep(document.without_places());
+            Ok(At { app: app.clone(), table, job: job.to_owned(), document, making, looked })
         }
         _ => Err(Box::new(Redirect::to(&format!("/t/{}", table.id)).into_response())),
     }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::hierarchies::escaped;
 use super::{At, Place, Step, at, layout, promises};
 use crate::chart;
-use crate::markup::{capital, facts, percent, seconds, table, verdict};
+use crate::markup::{capital, facts, percent, seconds, short, table, verdict};
 use crate::steps::{self, Alternative, Answer, Release};
 use crate::tasks::{Key, Kind, State as Done};
 use crate::texts as t;
@@ -30,12 +30,12 @@ fn body(at: &At) -> Markup {
         return html! { (crate::markup::error(&error)) p { a.button href=(at.href(Step::Promises)) { (t::TO_PROMISES) } } };
     }
     let hurried = at.table.hurried(&at.document).is_some();
-    let thorough = steps::ask(&at.app, &at.table, &at.job, Kind::Release);
-    let thorough = thorough.map(|task| layout::waiting(&task, Kind::Release, &at.below("")));
+    let thorough = steps::ask(&at.app, &at.table, &at.making, Kind::Release);
+    let thorough = thorough.map(|task| layout::waiting(&task, Kind::Release, &at.making_below("")));
     let (made, note) = match thorough {
         Some(Ok(Answer::Release(made))) => (Ok(made), None),
         Some(Err(under_way)) if hurried => {
-            match steps::ask(&at.app, &at.table, &at.job, Kind::Quick).map(|task| task.state()) {
+            match steps::ask(&at.app, &at.table, &at.making, Kind::Quick).map(|task| task.state()) {
                 Some(Done::Done(Answer::Release(made))) => (Ok(made), Some(under_way)),
                 // What cannot be made in a hurry is waited for.
                 _ => (Err(under_way), None),
@@ -46,7 +46,7 @@ fn body(at: &At) -> Markup {
     };
     html! {
         (play(at))
-        div data-part="release" data-quick=[hurried.then(|| at.below("task/quick"))] {
+        div data-part="release" data-quick=[hurried.then(|| at.making_below("task/quick"))] {
             @match &made {
                 Err(shown) => { (shown) }
                 Ok(made) => {
@@ -63,9 +63,9 @@ fn body(at: &At) -> Markup {
             p { (t::ALTERNATIVES_ABOUT) }
             div data-part="alternatives" {
                 @if made.is_ok() {
-                    @match steps::ask(&at.app, &at.table, &at.job, Kind::Alternatives) {
+                    @match steps::ask(&at.app, &at.table, &at.making, Kind::Alternatives) {
                         Some(task) => {
-                            @match layout::waiting(&task, Kind::Alternatives, &at.below("")) {
+                            @match layout::waiting(&task, Kind::Alternatives, &at.making_below("")) {
                                 Ok(Answer::Alternatives(all)) => { (alternatives(at, &all)) }
                                 Ok(_) => {}
                                 Err(shown) => { (shown) }
@@ -104,11 +104,14 @@ fn shown(made: &Release, quick: bool) -> Markup {
     let insight = made.insight.as_ref();
     let unique = |insight: &Insight| insight.before.of_size(1);
     let mut boxes = vec![
-        (t::PUBLISHED, format!("{} {} {}", thousands(records.published), t::OF, thousands(records.read))),
+        (t::PUBLISHED, thousands(records.published)),
         (t::GROUPS, thousands(manifest.groups)),
         (t::SMALLEST, thousands(smallest)),
         (t::LOST, percent(manifest.metrics.ncp())),
     ];
+    if records.published < records.read {
+        boxes.insert(1, (t::NOT_PUBLISHED, thousands(records.read - records.published)));
+    }
     if let Some(insight) = insight {
         boxes.insert(0, (t::ALONE_BEFORE, thousands(unique(insight))));
     }
@@ -165,6 +168,13 @@ fn sizes(insight: &Insight) -> Vec<(String, f64, f64)> {
     SIZES.into_iter().map(row).collect()
 }
 
+/// Longer cells are shown shortened, and whole where somebody points.
+const LONGEST: usize = 48;
+
+fn long(cell: &str) -> Option<&str> {
+    Some(cell).filter(|cell| cell.chars().count() > LONGEST)
+}
+
 /// Records beside what becomes of them.
 fn sample(insight: &Insight) -> Markup {
     html! {
@@ -176,11 +186,11 @@ fn sample(insight: &Insight) -> Markup {
                     thead { tr { th scope="col" { span.visually-hidden { (t::BEFORE) " / " (t::AFTER) } } @for name in &insight.columns { th scope="col" { (name) } } } }
                     @for (before, after) in &insight.sample {
                         tbody {
-                            tr.before { th scope="row" { (t::BEFORE) } @for cell in before { td { (cell) } } }
+                            tr.before { th scope="row" { (t::BEFORE) } @for cell in before { td title=[long(cell)] { (short(cell, LONGEST)) } } }
                             tr.after {
                                 th scope="row" { (t::AFTER) }
                                 @match after {
-                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=[(cell != was).then_some("changed")] { (cell) } } }
+                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=[(cell != was).then_some("changed")] title=[long(cell)] { (short(cell, LONGEST)) } } }
                                     None => { td colspan=(insight.columns.len()) { (t::SUPPRESSED) } }
                                 }
                             }
@@ -217,15 +227,15 @@ fn alternatives(at: &At, all: &[Alternative]) -> Markup {
 }
 
 fn compare(at: &At) -> Markup {
-    let key = Key { table: at.table.id.clone(), job: at.job.clone(), kind: Kind::Compare };
+    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Compare };
     match at.app.tasks.get(&key) {
-        Some(task) => match layout::waiting(&task, Kind::Compare, &at.below("")) {
+        Some(task) => match layout::waiting(&task, Kind::Compare, &at.making_below("")) {
             Ok(Answer::Compared(compared)) => compared_shown(at, &compared),
             Ok(_) => html! {},
             Err(shown) => shown,
         },
         None => html! {
-            form method="post" action=(at.below("task/compare/start")) { button { (t::COMPARE_START) } }
+            form method="post" action=(at.making_below("task/compare/start")) { button { (t::COMPARE_START) } }
         },
     }
 }
