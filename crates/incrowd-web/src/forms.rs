@@ -5,6 +5,7 @@ use incrowd::{Param, ParamKind};
 use maud::{Markup, html};
 
 use crate::document::{Document, field};
+use crate::markup::prose;
 use crate::texts as t;
 
 /// What a field is about.
@@ -47,7 +48,8 @@ pub(crate) fn key(document: &Document, key: &'static Key, above: &[&str]) -> Mar
     };
     let field = Field {
         name: field(&path),
-        label: label(key.name),
+        // The name of a card is what the section is about.
+        label: label(if key.kind == Kind::Card { key.section.name() } else { key.name }),
         about: key.about.split(": ").next().unwrap_or(key.about),
         value: document.words(&path).unwrap_or_default(),
         default: key.default.join(", "),
@@ -139,7 +141,7 @@ impl Field<'_> {
                             autocomplete="off" spellcheck="false" aria-describedby=(about);
                     }
                 }
-                p.note id=(about) { (self.about) }
+                p.note id=(about) { (prose(self.about)) }
             }
         }
     }

@@ -52,11 +52,13 @@ pub(crate) fn facts(facts: &[(&str, String)]) -> Markup {
 
 /// A table with a caption: so many columns from the left hold text.
 pub(crate) fn table(caption: &str, head: &[&str], rows: &[Vec<String>], texts: usize) -> Markup {
+    // A caption that is only the first heading again is for those who do not see the table.
+    let quiet = head.first() == Some(&caption);
     let class = |i: usize| (i >= texts).then_some("number");
     html! {
         div.wide tabindex="0" role="group" aria-label=(caption) {
             table {
-                caption { (caption) }
+                caption class=[quiet.then_some("visually-hidden")] { (caption) }
                 thead { tr { @for (i, name) in head.iter().enumerate() { th scope="col" class=[class(i)] { (name) } } } }
                 tbody {
                     @for row in rows {
@@ -78,7 +80,7 @@ pub(crate) fn blocks(blocks: &[Block]) -> Markup {
         @for block in blocks {
             @match block {
                 Block::Line(line) if line.trim().is_empty() => {}
-                Block::Line(line) => { p { (line.trim()) } }
+                Block::Line(line) => { p { (capital(line.trim())) } }
                 Block::Table(rows) => {
                     @if let Some((head, rows)) = rows.split_first() {
                         (table(head.first().map_or("", |name| name.as_str()), &head.iter().map(String::as_str).collect::<Vec<_>>(), rows, 1))
@@ -94,8 +96,8 @@ pub(crate) fn error(error: &JobError) -> Markup {
     html! {
         div.message.bad role="alert" id="error" {
             h2 { (t::NOT_POSSIBLE) }
-            p { (capital(&error.to_string())) }
-            @if let Some(help) = error.error.advice() { p { b { (t::WHAT_WOULD_WORK) } " " (help) } }
+            p { (prose(&capital(&error.to_string()))) }
+            @if let Some(help) = error.error.advice() { p { b { (t::WHAT_WOULD_WORK) } " " (prose(help)) } }
             @if let Some(key) = error.error.key() { p.note { (t::IN_THE_JOB) " " code { (key) } } }
         }
     }
@@ -107,6 +109,13 @@ pub(crate) fn capital(text: &str) -> String {
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with(['.', '?', '!', ':']) { "" } else { "." };
     format!("{first}{}{end}", letters.as_str())
+}
+
+/// A text in which names stand in backticks.
+pub(crate) fn prose(text: &str) -> Markup {
+    html! {
+        @for (i, part) in text.split('`').enumerate() { @if i % 2 == 0 { (part) } @else { code { (part) } } }
+    }
 }
 
 /// A verdict with its colour.

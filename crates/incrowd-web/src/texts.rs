@@ -371,10 +371,10 @@ pub(crate) fn attack(finding: &Finding) -> Option<String> {
             format!("Nobody can be narrowed down below {least} records.")
         }
         "marketer" => return None,
-        "homogeneity" => format!("{column} can be guessed, with at least 80 % certainty, for {whom}."),
-        "skewness" => format!("The release makes a value of {column} at least twice as likely for {whom}."),
-        "proximity" => format!("{column} can be guessed nearly for {whom}."),
-        "similarity" => format!("The category of {column} can be guessed for {whom}."),
+        "homogeneity" => format!("The {column} of {whom} can be guessed with at least 80 % certainty."),
+        "skewness" => format!("For {whom} the release makes a value of {column} at least twice as likely."),
+        "proximity" => format!("The {column} of {whom} can be guessed nearly."),
+        "similarity" => format!("The category of {column} of {whom} can be guessed."),
         "singling-out" if finding.at_risk == 0 => return None,
         "singling-out" => format!("Whoever knows {column} of a person finds the record: {whom}."),
         _ if finding.at_risk == 0 => return None,

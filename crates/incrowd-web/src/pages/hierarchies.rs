@@ -125,12 +125,12 @@ fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
                 (choice("bands", &now, t::WAY_BANDS, None))
                 (choice("ages", &now, t::WAY_AGES, None))
                 (choice("mdr", &now, t::WAY_MDR, None))
-                @for known in KNOWN { (choice(known.name, &now, known.title, None)) }
+                @for known in KNOWN { (choice(known.name, &now, &markup::capital(known.title), None)) }
                 (choice("tree", &now, t::WAY_TREE, Some(html! {
                     div.field.lines {
                         label for="lines" { (t::LINES) }
                         textarea id="lines" name="lines" rows="10" spellcheck="false" aria-describedby="lines-about" { (lines.unwrap_or_default()) }
-                        p.note id="lines-about" { (t::LINES_ABOUT) }
+                        p.note id="lines-about" { (markup::capital(t::LINES_ABOUT)) }
                         label for="lines-file" { (t::LINES_FILE) }
                         input id="lines-file" type="file" data-into="lines";
                     }

@@ -48,7 +48,7 @@ fn body(at: &At) -> Markup {
                     @for key in Section::Algorithm.keys().filter(|key| is_open(key)) { (forms::key(document, key, &["algorithm"])) }
                 }
                 @if let Some(card) = card {
-                    p { b { (card.name) } ": " (card.about) }
+                    p { b { (card.name) } ": " (markup::prose(card.about)) }
                     @if !card.params.is_empty() {
                         details { summary { (t::OPTIONS_OF) " " (card.name) }
                             div.fields { @for param in card.params { (forms::param(document, param, &["algorithm"])) } }
@@ -64,11 +64,11 @@ fn body(at: &At) -> Markup {
             form method="post" action=(at.below("change")) {
                 input type="hidden" name="then" value=(Step::Promises.name());
                 ul.models {
-                    @for card in MODELS {
+                    @for card in MODELS.iter().filter(|card| may_be_added(document, card)) {
                         li.card {
                             h3 { (card.name) }
-                            p { (card.promise) }
-                            details { summary { (t::NOT_PROMISED) } p { (card.limits) } }
+                            p { (markup::prose(card.promise)) }
+                            details { summary { (t::NOT_PROMISED) } p { (markup::prose(card.limits)) } }
                             @if card.needs.contains(&Need::Population) { p.note { (t::NEEDS_POPULATION) } }
                             button name="add" value=(card.name) { (t::ADD) span.visually-hidden { " " (card.name) } }
                         }
@@ -77,6 +77,11 @@ fn body(at: &At) -> Markup {
             }
         }
     }
+}
+
+/// What is not about a column is promised once.
+fn may_be_added(document: &Document, card: &Card) -> bool {
+    !document.models().contains(&card.name) || card.params.iter().any(|param| param.name == "on")
 }
 
 /// What is wrong with the job, as far as it shows without reading the table.
@@ -95,7 +100,7 @@ fn promise(document: &Document, i: usize, card: &'static Card) -> Markup {
     html! {
         fieldset.promise {
             legend { (card.name) }
-            p { (card.promise) }
+            p { (markup::prose(card.promise)) }
             div.fields {
                 @for param in card.params {
                     @if param.name == "k" {
@@ -105,7 +110,7 @@ fn promise(document: &Document, i: usize, card: &'static Card) -> Markup {
                     }
                 }
             }
-            details { summary { (t::NOT_PROMISED) } p { (card.limits) } }
+            details { summary { (t::NOT_PROMISED) } p { (markup::prose(card.limits)) } }
             button name="remove" value=(i) { (t::REMOVE) span.visually-hidden { " " (card.name) } }
         }
     }

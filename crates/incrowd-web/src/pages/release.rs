@@ -171,6 +171,16 @@ fn sizes(insight: &Insight) -> Vec<(String, f64, f64)> {
 /// Longer cells are shown shortened, and whole where somebody points.
 const LONGEST: usize = 48;
 
+/// Long cells get room, changed ones a colour.
+fn look(cell: &str, changed: bool) -> &'static str {
+    match (cell.chars().count() > 18, changed) {
+        (true, true) => "long changed",
+        (true, false) => "long",
+        (false, true) => "changed",
+        (false, false) => "",
+    }
+}
+
 fn long(cell: &str) -> Option<&str> {
     Some(cell).filter(|cell| cell.chars().count() > LONGEST)
 }
@@ -190,7 +200,7 @@ fn sample(insight: &Insight) -> Markup {
                             tr.after {
                                 th scope="row" { (t::AFTER) }
                                 @match after {
-                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=[(cell != was).then_some("changed")] title=[long(cell)] { (short(cell, LONGEST)) } } }
+                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=(look(cell, cell != was)) title=[long(cell)] { (short(cell, LONGEST)) } } }
                                     None => { td colspan=(insight.columns.len()) { (t::SUPPRESSED) } }
                                 }
                             }

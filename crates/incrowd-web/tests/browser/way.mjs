@@ -293,7 +293,7 @@ async function other() {
   await page.locator(".icicle").waitFor();
   await shot(page, "table-3-hierarchies");
   await step(page, "Promises");
-  await page.getByLabel("name", { exact: true }).selectOption("mondrian");
+  await page.getByLabel("algorithm", { exact: true }).selectOption("mondrian");
   await page.locator("#content").getByRole("button", { name: "Save" }).last().click();
   await page.waitForLoadState();
   await step(page, "Release");
