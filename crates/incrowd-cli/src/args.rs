@@ -70,12 +70,24 @@ pub(crate) enum Command {
     /// Sweep algorithms, models and parameters over a table: what would each risk and cost?
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
+    /// Go the whole way in a browser, on this machine only
+    #[command(after_long_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Write completions for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
 }
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  incrowd serve                       (opens the browser)
+  incrowd serve people.csv
+  incrowd serve --no-open --port 8080
+
+It listens on 127.0.0.1 only. The address has a token, without which nobody gets in. What is uploaded lies in a private
+directory until the server stops, with Ctrl-C or with its terminal.";
 
 const ANONYMIZE_EXAMPLES: &str = "\
 Examples:
@@ -374,6 +386,25 @@ pub(crate) enum HierarchyCommand {
 pub(crate) struct ExplainArgs {
     /// A model, algorithm, metric or attack; without it, all are listed
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// A table to open at once
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    pub(crate) table: Option<PathBuf>,
+
+    /// The port; 0 is any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Do not open the browser, only say the address
+    #[arg(long)]
+    pub(crate) no_open: bool,
+
+    /// The largest file that may be uploaded, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = incrowd_web::USUAL_MOST_BYTES >> 20, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    pub(crate) max_upload: u64,
 }
 
 #[derive(Debug, Args)]

@@ -32,6 +32,10 @@ pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         if !again && commands::compare::UNDER_WAY.load(Ordering::SeqCst) {
             return;
         }
+        // A server puts away what it keeps, and ends.
+        if !again && commands::serve::stop() {
+            return;
+        }
         incrowd::abandon_all();
         std::process::exit(130);
     })
@@ -68,6 +72,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Batches(args) => commands::batches::run(args, mode),
         Command::Report(args) => commands::report::run(args, mode),
         Command::Compare(args) => commands::compare::run(args, mode),
+        Command::Serve(args) => commands::serve::run(args, mode),
         Command::Completions { shell } => {
             commands::completions::run(*shell);
             Ok(ExitCode::SUCCESS)

@@ -21,6 +21,9 @@ pub use data::{
     Public, Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
 };
 
+/// The style sheet of all pages, for those who show parts of them elsewhere.
+pub const STYLE: &str = include_str!("style.css");
+
 /// The page that may be published.
 pub fn public_page(data: &Public) -> String {
     public::render(data)

@@ -62,10 +62,13 @@ mod checked;
 mod claim;
 mod compare;
 mod from_original;
+mod glimpse;
 mod guarantee;
+mod insight;
 mod judging;
 mod make;
 mod measure;
+mod open_table;
 mod outliers;
 mod pipeline;
 mod publication;
@@ -88,6 +91,7 @@ pub use compare::{
     CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
 pub use from_original::FromOriginal;
+pub use glimpse::{Glimpse, glimpse};
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
@@ -97,11 +101,13 @@ pub use incrowd_engine::{
     Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, Target, abandon_all,
 };
 pub use incrowd_recode as recode;
+pub use insight::Insight;
 pub use job::Job;
 pub use judging::{Held, Judging};
 pub use make::{Made, Material, Records, make};
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};
+pub use open_table::OpenTable;
 pub use outliers::{OutlierProfile, outliers};
 pub use pipeline::{Released, Report, anonymize, anonymize_in_memory, anonymize_with};
 pub use profile::{Profile, ProfileOptions, profile};

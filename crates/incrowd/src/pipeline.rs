@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::as_it_is;
 use crate::checked::CheckedJob;
+use crate::insight::Insight;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
@@ -95,14 +96,29 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
 
 /// The whole way with any engine.
 pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
+    anonymize_looking(engine, job, None, progress)
+}
+
+/// The same, with what the owner sees of the release while it is made.
+pub(crate) fn anonymize_looking(
+    engine: &mut dyn Engine,
+    job: &Job,
+    insight: Option<&mut Option<Insight>>,
+    progress: &dyn Progress,
+) -> Result<Report> {
     let mut job = job.clone();
     resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
     let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
-    let released = release(engine, &job, progress);
+    let released = release(engine, &job, insight, progress);
     released.inspect_err(|_| engine.discard())
 }
 
-fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -> Result<Report> {
+fn release(
+    engine: &mut dyn Engine,
+    job: &CheckedJob,
+    insight: Option<&mut Option<Insight>>,
+    progress: &dyn Progress,
+) -> Result<Report> {
     let (tables, mut places) = job.places()?;
     places.dialect = job.dialect(engine.source())?;
     engine.begin(&places)?;
@@ -111,6 +127,9 @@ fn release(engine: &mut dyn Engine, job: &CheckedJob, progress: &dyn Progress) -
     let keys = FileKeys::new(job.job.suppression.as_ref());
     let material = job.publication.gather(engine, &keys, job, progress)?;
     let mut made = make(material, job, progress)?;
+    if let Some(insight) = insight {
+        *insight = Insight::of(&made);
+    }
     let release = Release::stage(&mut made, engine, progress)?;
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);

@@ -12,4 +12,5 @@ pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod profile;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod verify;

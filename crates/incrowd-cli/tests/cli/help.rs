@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "",
     "anonymize",
     "verify",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 17] = [
     "batches",
     "report",
     "compare",
+    "serve",
 ];
 
 #[test]

@@ -210,6 +210,13 @@ fn spec(column: &ColumnProfile, as_text: bool, preset: Option<Preset>) -> String
     format!("{{ role = \"quasi\"{how}{format} }}")
 }
 
+/// What a job file says behind the name of a column that is made a quasi-identifier.
+pub fn as_quasi(column: &ColumnProfile) -> String {
+    let mut own = column.clone();
+    own.proposal.role = RoleName::Quasi;
+    spec(&own, false, None)
+}
+
 /// Control characters in names would end a comment.
 fn comment(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

@@ -11,7 +11,7 @@ mod levels;
 mod markers;
 mod seen;
 
-pub use init::{Draft, InitOptions, MANY, Preset, init};
+pub use init::{Draft, InitOptions, MANY, Preset, as_quasi, init};
 pub use markers::Marker;
 pub use seen::ValueKind;
 

@@ -1,0 +1,283 @@
+//! The release: made while one plays. First in a hurry, then as the job says; every number says which of the two it is of.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use incrowd::core::text::thousands;
+use incrowd::{Comparison, Insight};
+use maud::{Markup, html};
+
+use super::hierarchies::escaped;
+use super::{At, Place, Step, at, layout, promises};
+use crate::chart;
+use crate::markup::{capital, facts, percent, seconds, short, table, verdict};
+use crate::steps::{self, Alternative, Answer, Release};
+use crate::tasks::{Key, Kind, State as Done};
+use crate::texts as t;
+
+/// The step.
+pub(super) async fn page((State(app), Path((table, job))): Place) -> Response {
+    match at(&app, &table, &job) {
+        Ok(at) => layout::step(&at, Step::Release, &body(&at)).into_response(),
+        Err(response) => *response,
+    }
+}
+
+/// The sizes of groups that are told apart, the last one open.
+const SIZES: [(u64, u64); 6] = [(1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, u64::MAX)];
+
+fn body(at: &At) -> Markup {
+    if let Some(error) = promises::wrong(at) {
+        return html! { (crate::markup::error(&error)) p { a.button href=(at.href(Step::Promises)) { (t::TO_PROMISES) } } };
+    }
+    let hurried = at.table.hurried(&at.document).is_some();
+    let thorough = steps::ask(&at.app, &at.table, &at.making, Kind::Release);
+    let thorough = thorough.map(|task| layout::waiting(&task, Kind::Release, &at.making_below("")));
+    let (made, note) = match thorough {
+        Some(Ok(Answer::Release(made))) => (Ok(made), None),
+        Some(Err(under_way)) if hurried => {
+            match steps::ask(&at.app, &at.table, &at.making, Kind::Quick).map(|task| task.state()) {
+                Some(Done::Done(Answer::Release(made))) => (Ok(made), Some(under_way)),
+                // What cannot be made in a hurry is waited for.
+                _ => (Err(under_way), None),
+            }
+        }
+        Some(Err(under_way)) => (Err(under_way), None),
+        _ => (Err(html! {}), None),
+    };
+    html! {
+        (play(at))
+        div data-part="release" data-quick=[hurried.then(|| at.making_below("task/quick"))] {
+            @match &made {
+                Err(shown) => { (shown) }
+                Ok(made) => {
+                    @match &note {
+                        Some(under_way) => { div.quick { p { b { (t::QUICK) } " " (t::QUICK_ABOUT) } (under_way) } }
+                        None => {}
+                    }
+                    (shown(made, note.is_some()))
+                }
+            }
+        }
+        section aria-labelledby="alternatives" {
+            h2 id="alternatives" { (t::ALTERNATIVES) }
+            p { (t::ALTERNATIVES_ABOUT) }
+            div data-part="alternatives" {
+                @if made.is_ok() {
+                    @match steps::ask(&at.app, &at.table, &at.making, Kind::Alternatives) {
+                        Some(task) => {
+                            @match layout::waiting(&task, Kind::Alternatives, &at.making_below("")) {
+                                Ok(Answer::Alternatives(all)) => { (alternatives(at, &all)) }
+                                Ok(_) => {}
+                                Err(shown) => { (shown) }
+                            }
+                        }
+                        None => {}
+                    }
+                }
+            }
+        }
+        section aria-labelledby="compare" {
+            h2 id="compare" { (t::COMPARE) }
+            p { (t::COMPARE_ABOUT) }
+            div data-part="compare" { (compare(at)) }
+        }
+    }
+}
+
+/// k to play with.
+fn play(at: &At) -> Markup {
+    let Some((_, k)) = at.document.k() else { return html! {} };
+    html! {
+        form.play autocomplete="off" method="post" action=(at.below("change")) data-play=(at.below("k/")) {
+            input type="hidden" name="then" value=(Step::Release.name());
+            @let place = at.document.k().map(|(place, _)| place.to_string()).unwrap_or_default();
+            (promises::slider(&at.document, &place, &t::k_says(k)))
+            button.save { (t::MAKE) }
+        }
+    }
+}
+
+fn shown(made: &Release, quick: bool) -> Markup {
+    let manifest = &made.report.manifest;
+    let records = &made.report.records;
+    let smallest = made.report.verification.smallest_group;
+    let insight = made.insight.as_ref();
+    let unique = |insight: &Insight| insight.before.of_size(1);
+    let mut boxes = vec![
+        (t::PUBLISHED, thousands(records.published)),
+        (t::GROUPS, thousands(manifest.groups)),
+        (t::SMALLEST, thousands(smallest)),
+        (t::LOST, percent(manifest.metrics.ncp())),
+    ];
+    if records.published < records.read {
+        boxes.insert(1, (t::NOT_PUBLISHED, thousands(records.read - records.published)));
+    }
+    if let Some(insight) = insight {
+        boxes.insert(0, (t::ALONE_BEFORE, thousands(unique(insight))));
+    }
+    let by_column: Vec<(String, f64, String)> = manifest
+        .metrics
+        .ncp_by_column
+        .iter()
+        .map(|(name, loss)| {
+            let loss = loss.unwrap_or(0.0);
+            (name.to_owned(), loss, percent(loss))
+        })
+        .collect();
+    html! {
+        (verdict("good", &t::verdict(smallest, made.job.input.person.is_some()), &t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)))
+        (facts(&boxes))
+        @for judged in &made.report.verification.judgements {
+            p.kept { b { (judged.title) } " " (t::HOLDS) }
+        }
+        @for warning in &made.report.warnings { p.message.note { (capital(warning)) } }
+        div.pair {
+            @if let Some(insight) = insight {
+                figure {
+                    figcaption { (t::SIZES) span { (t::SIZES_ABOUT) } }
+                    (chart::before_after(t::SIZES, &sizes(insight)))
+                }
+            }
+            figure {
+                figcaption { (t::LOSS) span { (t::LOSS_ABOUT) } }
+                (chart::shares(t::LOSS, &by_column))
+            }
+        }
+        @if let Some(insight) = insight { (sample(insight)) }
+    }
+}
+
+/// The share of records in groups of each size, before and after.
+fn sizes(insight: &Insight) -> Vec<(String, f64, f64)> {
+    let share = |sizes: &[(u64, u64)], (low, high): (u64, u64)| {
+        let all: u64 = sizes.iter().map(|(size, groups)| size * groups).sum();
+        let own: u64 = sizes
+            .iter()
+            .filter(|(size, _)| (low..=high).contains(size))
+            .map(|(size, groups)| size * groups)
+            .sum();
+        own as f64 / all.max(1) as f64
+    };
+    let row = |(low, high): (u64, u64)| {
+        (
+            t::size(low, high),
+            share(&insight.before.sizes, (low, high)),
+            share(&insight.after.sizes, (low, high)),
+        )
+    };
+    SIZES.into_iter().map(row).collect()
+}
+
+/// Longer cells are shown shortened, and whole where somebody points.
+const LONGEST: usize = 48;
+
+/// Long cells get room, changed ones a colour.
+fn look(cell: &str, changed: bool) -> &'static str {
+    match (cell.chars().count() > 18, changed) {
+        (true, true) => "long changed",
+        (true, false) => "long",
+        (false, true) => "changed",
+        (false, false) => "",
+    }
+}
+
+fn long(cell: &str) -> Option<&str> {
+    Some(cell).filter(|cell| cell.chars().count() > LONGEST)
+}
+
+/// Records beside what becomes of them.
+fn sample(insight: &Insight) -> Markup {
+    html! {
+        section aria-labelledby="sample" {
+            h2 id="sample" { (t::SAMPLE) }
+            p { (t::SAMPLE_ABOUT) }
+            div.wide tabindex="0" role="group" aria-label=(t::SAMPLE) {
+                table.sample {
+                    thead { tr { th scope="col" { span.visually-hidden { (t::BEFORE) " / " (t::AFTER) } } @for name in &insight.columns { th scope="col" { (name) } } } }
+                    @for (before, after) in &insight.sample {
+                        tbody {
+                            tr.before { th scope="row" { (t::BEFORE) } @for cell in before { td title=[long(cell)] { (short(cell, LONGEST)) } } }
+                            tr.after {
+                                th scope="row" { (t::AFTER) }
+                                @match after {
+                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=(look(cell, cell != was)) title=[long(cell)] { (short(cell, LONGEST)) } } }
+                                    None => { td colspan=(insight.columns.len()) { (t::SUPPRESSED) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn alternatives(at: &At, all: &[Alternative]) -> Markup {
+    let own = at.document.k().map(|(_, k)| k);
+    let link = |k: u64| at.below(&format!("k/{k}/release"));
+    html! {
+        div.wide tabindex="0" role="group" aria-label=(t::ALTERNATIVES) {
+            table {
+                thead { tr { th scope="col" { "k" } th.number scope="col" { (t::LOST) } th.number scope="col" { (t::GROUPS) } th scope="col" { span.visually-hidden { (t::TAKE) } } } }
+                tbody {
+                    @for one in all {
+                        tr class=[(Some(one.k) == own).then_some("chosen")] {
+                            th scope="row" { (one.k) }
+                            @match &one.found {
+                                Ok((loss, groups)) => { td.number { (percent(*loss)) } td.number { (thousands(*groups)) } }
+                                Err(why) => { td colspan="2" { (capital(why)) } }
+                            }
+                            td { @if Some(one.k) == own { (t::CHOSEN) } @else { a href=(link(one.k)) { (t::TAKE) " k = " (one.k) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn compare(at: &At) -> Markup {
+    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Compare };
+    match at.app.tasks.get(&key) {
+        Some(task) => match layout::waiting(&task, Kind::Compare, &at.making_below("")) {
+            Ok(Answer::Compared(compared)) => compared_shown(at, &compared),
+            Ok(_) => html! {},
+            Err(shown) => shown,
+        },
+        None => html! {
+            form method="post" action=(at.making_below("task/compare/start")) { button { (t::COMPARE_START) } }
+        },
+    }
+}
+
+fn compared_shown(at: &At, compared: &Comparison) -> Markup {
+    let link = |algorithm: &str, models: &str| {
+        let k = models.split("k-anonymity(k=").nth(1).and_then(|rest| rest.split(&[',', ')'][..]).next());
+        let k = k.map(|k| format!("&k={k}")).unwrap_or_default();
+        Some(at.below(&format!("take?algorithm={}{k}", escaped(algorithm))))
+    };
+    let rows: Vec<Vec<String>> = compared
+        .results
+        .iter()
+        .map(|tried| match &tried.scores {
+            Ok(scores) => vec![
+                tried.algorithm.clone(),
+                tried.models.clone(),
+                percent(scores.metric(compared.loss)),
+                thousands(scores.smallest),
+                seconds(tried.seconds),
+            ],
+            Err(why) => {
+                vec![tried.algorithm.clone(), tried.models.clone(), why.clone(), String::new(), String::new()]
+            }
+        })
+        .collect();
+    html! {
+        figure {
+            figcaption { (t::FRONTIER) span { (t::FRONTIER_ABOUT) } }
+            (chart::frontier(compared, &link))
+            @for line in compared.why() { p.note { (capital(&line)) } }
+            details { summary { (t::NUMBERS) } (table(t::COMPARE, &[t::ALGORITHM, t::PROMISE, t::LOST, t::SMALLEST, t::TIME], &rows, 2)) }
+        }
+    }
+}

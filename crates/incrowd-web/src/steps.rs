@@ -1,0 +1,275 @@
+//! What is done for the steps of the way, each by one function of the facade.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use incrowd::job::{CompareJob, Job};
+use incrowd::profile::Profile;
+use incrowd::{
+    Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Held, Insight, Judging,
+    Measurement, ProfileOptions, Progress, Report, Target,
+};
+use toml::Value;
+
+use crate::app::App;
+use crate::demo;
+use crate::document::Document;
+use crate::open::{Looked, Opened, Origin};
+use crate::tasks::{Key, Kind, Task};
+use crate::work::{Failed, Watch};
+
+/// What work answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    Looked(Arc<Looked>),
+    Singled(Arc<Profile>),
+    Release(Arc<Release>),
+    Alternatives(Arc<Vec<Alternative>>),
+    Checked(Arc<Checked>),
+    Compared(Arc<Comparison>),
+    Published(Arc<Published>),
+    #[cfg(test)]
+    Nothing,
+}
+
+/// A release in memory and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Release {
+    pub(crate) report: Report,
+    pub(crate) insight: Option<Insight>,
+    pub(crate) held: Held,
+    pub(crate) job: Job,
+    /// How many seconds it took.
+    pub(crate) seconds: f64,
+}
+
+/// What another k would cost.
+#[derive(Debug)]
+pub(crate) struct Alternative {
+    pub(crate) k: u64,
+    /// Loss and groups, or why there can be no such release.
+    pub(crate) found: Result<(f64, u64), String>,
+}
+
+/// What attacks and measures found.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) attacks: AttackReport,
+    pub(crate) measured: Option<Measurement>,
+    /// Why nothing was measured.
+    pub(crate) unmeasured: Option<String>,
+}
+
+/// Files that were written.
+#[derive(Debug)]
+pub(crate) struct Published {
+    pub(crate) dir: PathBuf,
+    /// What each is, and where.
+    pub(crate) files: Vec<(File, PathBuf)>,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum File {
+    Release,
+    Manifest,
+    Public,
+    Owner,
+    Job,
+    Table,
+}
+
+impl File {
+    pub(crate) const ALL: [(&'static str, File); 6] = [
+        ("release", File::Release),
+        ("manifest", File::Manifest),
+        ("public", File::Public),
+        ("owner", File::Owner),
+        ("job", File::Job),
+        ("table", File::Table),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        File::ALL.iter().find(|(_, file)| *file == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The values of k that are tried beside that of the job.
+const OTHER_K: [u64; 5] = [2, 5, 10, 25, 50];
+
+/// Starts work for a table and a job, or finds it under way.
+pub(crate) fn ask(app: &App, table: &Arc<Opened>, job: &str, kind: Kind) -> Option<Arc<Task>> {
+    let key = Key { table: table.id.clone(), job: job.to_owned(), kind };
+    let own = table.clone();
+    if kind == Kind::Look {
+        let work = move |watch: &Watch| Ok(Answer::Looked(Arc::new(own.look(watch)?)));
+        return Some(app.tasks.ask(&Key { job: String::new(), ..key }, work));
+    }
+    let document = table.job(job)?;
+    let dir = app.dir.path().to_owned();
+    let work = move |watch: &Watch| match kind {
+        Kind::Single => single(&own, &document, watch),
+        Kind::Quick => match own.hurried(&document) {
+            Some(job) => release(&own, job?, watch),
+            None => release(&own, own.read(&document)?, watch),
+        },
+        Kind::Release => release(&own, own.read(&document)?, watch),
+        Kind::Alternatives => alternatives(&own, &document, watch),
+        Kind::Compare => compare(&own, &document, &dir, watch),
+        Kind::Publish => publish(&own, &document, watch),
+        Kind::Look | Kind::Check => Err(Error::bug("that is asked in another way").into()),
+    };
+    Some(app.tasks.ask(&key, work))
+}
+
+/// Starts to attack and measure a release.
+pub(crate) fn ask_check(app: &App, table: &Arc<Opened>, job: &str, release: Arc<Release>) -> Arc<Task> {
+    let key = Key { table: table.id.clone(), job: job.to_owned(), kind: Kind::Check };
+    app.tasks.ask(&key, move |watch| check(&release, watch))
+}
+
+fn single(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer, Failed> {
+    use incrowd::job::RoleName;
+    let input = document.read(&table.base).map_or_else(|_| table.input.clone(), |file| file.job.input);
+    let input = incrowd::job::Input {
+        paths: table.input.paths.clone(),
+        memory: table.input.memory.clone(),
+        weight: None,
+        person: None,
+        ..input
+    };
+    let quasi = document.in_role(RoleName::Quasi).into_iter().map(str::to_owned).collect();
+    // What is not published singles nobody out.
+    let published = |column: &&str| !matches!(document.role(column), RoleName::Identifier | RoleName::Drop);
+    let columns: Vec<String> = document.columns().into_iter().filter(published).map(str::to_owned).collect();
+    if columns.is_empty() {
+        return Err(Error::job("no column would be published").help("give some columns another role").into());
+    }
+    let options = ProfileOptions { input, quasi, columns, ..ProfileOptions::default() };
+    Ok(Answer::Singled(Arc::new(incrowd::profile(&options, watch)?)))
+}
+
+fn release(table: &Opened, job: Job, watch: &Watch) -> Result<Answer, Failed> {
+    let began = Instant::now();
+    let (released, insight) = table.open.anonymize(&job, watch)?;
+    let held = Held { tables: released.tables, manifest: released.report.manifest.clone() };
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Answer::Release(Arc::new(Release { report: released.report, insight, held, job, seconds })))
+}
+
+fn alternatives(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer, Failed> {
+    let own = document.k().map(|(_, k)| k);
+    let mut all: Vec<u64> = OTHER_K.into_iter().chain(own).collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut found = Vec::new();
+    for k in all {
+        watch.step("trying other k", None);
+        let with_k = document.with_k(k);
+        let job = table.hurried(&with_k).unwrap_or_else(|| table.read(&with_k))?;
+        let answer = match table.open.anonymize(&job, watch) {
+            Ok((released, _)) => {
+                let manifest = &released.report.manifest;
+                Ok((manifest.metrics.ncp(), manifest.groups))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        found.push(Alternative { k, found: answer });
+    }
+    Ok(Answer::Alternatives(Arc::new(found)))
+}
+
+fn check(release: &Release, watch: &Watch) -> Result<Answer, Failed> {
+    let judging = Judging::of_held(release.held.clone(), &release.job).beside(release.job.input.clone());
+    let attacks = incrowd::attack(&judging, &AttackRequest::default(), watch)?;
+    let (measured, unmeasured) = match incrowd::measure(&judging, Some(&Ask::default()), watch) {
+        Ok(measured) => (Some(measured), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Ok(Answer::Checked(Arc::new(Checked { attacks, measured, unmeasured })))
+}
+
+fn compare(table: &Opened, document: &Document, dir: &Path, watch: &Watch) -> Result<Answer, Failed> {
+    let mut job = table.read(document)?;
+    job.compare = Some(CompareJob::default());
+    let failed = |e| Error::resources(format!("cannot make a private directory: {e}"));
+    let dir = tempfile::tempdir_in(dir).map_err(failed)?;
+    let request = CompareRequest { job, dir: dir.path().to_owned(), threads: 0 };
+    let compared = incrowd::compare(&request, watch, &|| watch.is_stopped())?;
+    match compared.complete() {
+        true => Ok(Answer::Compared(Arc::new(compared))),
+        false => Err(Failed::Stopped),
+    }
+}
+
+/// What stands at a place of the output.
+fn output(document: &Document, key: &str) -> Option<PathBuf> {
+    document.words(&["output", key]).map(PathBuf::from)
+}
+
+/// The job file as it lies beside the release.
+pub(crate) fn job_text(table: &Opened, looked: Option<&Looked>, document: &Document) -> String {
+    let mut own = document.clone();
+    for key in ["path", "report", "owner_report"] {
+        let name =
+            output(document, key).and_then(|path| path.file_name().map(|n| n.to_string_lossy().into_owned()));
+        own.put(&["output", key], name.map(Value::from));
+    }
+    let remarks = |column: &str| {
+        let known = looked.and_then(|looked| looked.column(column));
+        let proposal = known.map(|known| &known.proposal);
+        proposal
+            .filter(|known| known.role == document.role(column))
+            .map(|known| known.reason.clone())
+            .into_iter()
+            .collect()
+    };
+    let beside = match table.origin {
+        Origin::Path => "",
+        Origin::Upload | Origin::Demo => "# Put the table beside this file.\n",
+        Origin::Memory => "# Write below [input] where the table is: path = \"table.csv\".\n",
+    };
+    let name = job_name(&output(document, "path").unwrap_or_default());
+    format!(
+        "# A job of `incrowd serve`. The same release again: incrowd anonymize {name}\n{beside}\n{}",
+        own.render(&remarks)
+    )
+}
+
+/// What the job file of a release is called.
+pub(crate) fn job_name(release: &Path) -> String {
+    let name = release.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = name.split(".release.").next().unwrap_or(&name);
+    format!("{stem}.job.toml")
+}
+
+fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer, Failed> {
+    let mut job = document.read(&table.base)?.job;
+    (job.input.paths, job.input.memory) = (table.input.paths.clone(), table.input.memory.clone());
+    let path = output(document, "path").filter(|path| path.is_absolute());
+    let path = path.ok_or_else(|| {
+        Error::job("which folder?").help("type the path of a folder, such as /home/me/release")
+    })?;
+    let dir = path.parent().unwrap_or(Path::new("")).to_owned();
+    // The job file is not to take the place of anything that is read or written.
+    let beside = dir.join(job_name(&path));
+    let mut claim = incrowd::Claim::default();
+    job.input.paths.iter().for_each(|path| claim.reads(path));
+    let target: Target = claim.writes(&beside, "the job file", "job")?;
+    let report = incrowd::anonymize(&job, watch)?;
+    let mut files = vec![(File::Release, path), (File::Manifest, report.manifest_path.clone())];
+    files.extend(report.tables.iter().skip(1).map(|path| (File::Release, path.clone())));
+    files.extend(output(document, "report").map(|path| (File::Public, path)));
+    files.extend(output(document, "owner_report").map(|path| (File::Owner, path)));
+    incrowd::write_file(&target, job_text(table, None, document).as_bytes(), Audience::Owner)?;
+    files.push((File::Job, beside));
+    if let (Origin::Demo, Some(from)) = (table.origin, table.input.paths.first()) {
+        let to = dir.join(demo::NAME);
+        let bytes =
+            std::fs::read(from).map_err(|e| Error::resources(format!("cannot read the demo: {e}")))?;
+        incrowd::write_file(&Target::decide(&to)?, &bytes, Audience::Everybody)?;
+        files.push((File::Table, to));
+    }
+    Ok(Answer::Published(Arc::new(Published { dir, files })))
+}
