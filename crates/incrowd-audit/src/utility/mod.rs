@@ -30,6 +30,7 @@ pub use card::{Ask, Card, ColumnFigure, Layout, Measure, Measured};
 pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};
 pub use comparison::{Comparison, Part};
+pub(crate) use cover::Cover;
 pub use marginals::{Marginal, Value, marginals};
 pub use non_uniform_entropy::{EntropyLoss, non_uniform_entropy};
 pub use pairs::{PairUtility, Pairs, pairs};
