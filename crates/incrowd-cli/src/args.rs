@@ -194,6 +194,10 @@ pub(crate) struct AnonymizeArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
+    /// Tell everything: the cost of every column, intervals, the whole report of the algorithm
+    #[arg(long)]
+    pub(crate) all: bool,
+
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Anonymize as usize }>,
 }

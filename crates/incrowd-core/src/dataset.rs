@@ -26,6 +26,8 @@ pub struct Quasi {
     pub domain: Domain,
     /// How many steps the records' values lie below the root, added up.
     pub leaf_depth: u64,
+    /// How many records have each leaf; empty if that is not known.
+    pub counts: Arc<Vec<u64>>,
     /// How much its loss weighs against that of the others.
     pub weight: f64,
 }
@@ -171,7 +173,8 @@ impl Dataset {
                         *place = code;
                     }
                 }
-                lines.push(Quasi { name: column.name.clone(), domain, leaf_depth: 0, weight: spec.weight() });
+                let (name, counts) = (column.name.clone(), Arc::default());
+                lines.push(Quasi { name, domain, leaf_depth: 0, counts, weight: spec.weight() });
             } else {
                 let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
                 order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
@@ -216,27 +219,18 @@ impl Dataset {
             represented,
             of_fold,
         };
-        data.count_depths();
+        data.count_leaves();
         Ok((data, places))
     }
 
-    /// How many steps the records' values lie below the roots.
-    fn count_depths(&mut self) {
-        let Dataset { quasi, sensitive, codes, weights, records, .. } = self;
-        let width = quasi.len() + sensitive.len();
-        for (q, line) in quasi.iter_mut().enumerate() {
-            let depth = |code: u32| line.domain.level_depth(Code(code), 0) as u64;
-            let depths: Vec<u64> = (0..line.domain.leaves()).map(depth).collect();
-            line.leaf_depth = match depths.first() {
-                Some(&same) if depths.iter().all(|&depth| depth == same) => *records * same,
-                _ => codes
-                    .iter()
-                    .skip(q)
-                    .step_by(width)
-                    .zip(weights.iter())
-                    .map(|(&c, n)| n * depths[c as usize])
-                    .sum(),
-            };
+    /// How many records have each leaf, and how many steps their values lie below the roots.
+    fn count_leaves(&mut self) {
+        for q in 0..self.quasi.len() {
+            let counts = self.leaf_counts(q);
+            let line = &mut self.quasi[q];
+            let depth = |leaf: usize| line.domain.level_depth(Code(leaf as u32), 0) as u64;
+            line.leaf_depth = counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
+            line.counts = Arc::new(counts);
         }
     }
 
@@ -249,7 +243,7 @@ impl Dataset {
             quasi.domain = domain;
         }
         self.population = None;
-        self.count_depths();
+        self.count_leaves();
         self
     }
 

@@ -4,9 +4,23 @@ use incrowd_core::text::{Block, groups, number, thousands};
 
 use crate::pipeline::Report;
 
+/// So many columns are told with their cost unless all are asked for.
+const DEAREST: usize = 8;
+/// So much of an algorithm's report is told unless all is asked for.
+const SHORT_REPORT: usize = 3;
+
 impl Report {
     /// What may be published.
     pub fn public_text(&self) -> Vec<Block> {
+        self.public(true)
+    }
+
+    /// What matters most of what may be published.
+    pub fn public_summary(&self) -> Vec<Block> {
+        self.public(false)
+    }
+
+    fn public(&self, all: bool) -> Vec<Block> {
         let mut said = self.publication.headline(self);
         if let Some(about) = &self.manifest.test {
             said.push(Block::line(format!("         TEST, not for publication: {about}")));
@@ -17,7 +31,7 @@ impl Report {
         if let Some(told) = &self.manifest.job.missing_cells {
             said.push(Block::line(format!("         {}", missing_cells_text(&told.matches, &told.worth))));
         }
-        self.cost(&mut said);
+        self.cost(&mut said, all);
         said.push(Block::line(format!("manifest {}", self.manifest_path.display())));
         said
     }
@@ -28,12 +42,27 @@ impl Report {
             self.verification.judgements.iter().map(|judgement| judgement.title.as_str()).collect();
         let ncp = self.manifest.metrics.get("ncp").unwrap_or(0.0);
         let (records, kept) = (thousands(self.records.published), kept.join(", "));
-        format!("verified: {records} records published, {kept} kept, NCP {ncp:.4}")
+        let entropy = self.manifest.metrics.get("entropy_loss");
+        let entropy = entropy.map_or_else(String::new, |share| format!(", entropy loss {share:.4}"));
+        format!("verified: {records} records published, {kept} kept, NCP {ncp:.4}{entropy}")
     }
 
     /// What only the owner of the data may know; nothing if there is nothing else.
     pub fn owner_text(&self) -> Vec<Block> {
-        let found = self.algorithm_report.as_ref().map(|report| report.to_text(self.outcome()));
+        self.owner(true)
+    }
+
+    /// What matters most of what only the owner may know: of the algorithm's report how it begins.
+    pub fn owner_summary(&self) -> Vec<Block> {
+        self.owner(false)
+    }
+
+    fn owner(&self, all: bool) -> Vec<Block> {
+        let found = self.algorithm_report.as_ref().map(|report| {
+            let mut text = report.to_text(self.outcome());
+            text.truncate(if all { usize::MAX } else { SHORT_REPORT });
+            text
+        });
         let joined = self.joined.as_ref().map(|joined| joined.to_text(self));
         let step = self.suppression.as_ref();
         let suppression = step.map(|step| step.to_text(self.records.suppressed - step.withheld));
@@ -102,30 +131,46 @@ impl Report {
         }
     }
 
-    fn cost(&self, said: &mut Vec<Block>) {
+    fn cost(&self, said: &mut Vec<Block>, all: bool) {
         let metric = |name: &str| self.manifest.metrics.get(name).unwrap_or(0.0);
-        said.push(Block::line(format!(
-            "cost     NCP {:.4}   information loss {:.4} per column   average group {:.1}",
-            metric("ncp"),
-            metric("information_loss_per_column"),
-            metric("average_class_size")
-        )));
+        let entropy = self.manifest.metrics.get("entropy_loss");
+        let entropy = entropy.map_or_else(String::new, |share| format!("   entropy loss {share:.4}"));
+        let (ncp, average) = (metric("ncp"), metric("average_class_size"));
+        said.push(Block::line(format!("cost     NCP {ncp:.4}{entropy}   average group {average:.1}")));
         if self.tally.columns.iter().any(|column| column.weight != 1.0) {
             let weighted = metric("weighted_ncp");
             said.push(Block::line(format!("         NCP {weighted:.4} with the weights of the job")));
         }
-        let columns =
-            self.tally.columns.iter().map(|c| format!("{} {:.3}", c.name, self.tally.column_ncp(c)));
-        said.push(Block::line(format!("         {}", columns.collect::<Vec<_>>().join("   "))));
+        if all {
+            let loss = metric("information_loss_per_column");
+            said.push(Block::line(format!("         information loss {loss:.4} per column")));
+        }
+        self.cost_by_column(said, all);
         if let Some(levels) = &self.manifest.algorithm.levels {
             let levels = levels.iter().map(|(column, level)| format!("{column} {level}"));
             said.push(Block::line(format!("levels   {}", levels.collect::<Vec<_>>().join("   "))));
         }
-        for (name, column) in self.manifest.job.columns.iter() {
+        for (name, column) in self.manifest.job.columns.iter().filter(|_| all) {
             if let Some(intervals) = &column.intervals {
                 said.push(Block::line(format!("intervals {}", intervals.describe(name))));
             }
         }
+    }
+
+    /// The penalty of each column; of many the dearest.
+    fn cost_by_column(&self, said: &mut Vec<Block>, all: bool) {
+        let mut columns: Vec<(&str, f64)> =
+            self.tally.columns.iter().map(|c| (c.name.as_str(), self.tally.column_ncp(c))).collect();
+        let more = if all { 0 } else { columns.len().saturating_sub(DEAREST) };
+        if more > 0 {
+            columns.sort_by(|a, b| b.1.total_cmp(&a.1));
+            columns.truncate(DEAREST);
+        }
+        let mut line: Vec<String> = columns.iter().map(|(name, ncp)| format!("{name} {ncp:.3}")).collect();
+        if more > 0 {
+            line.push(format!("and {more} cheaper ones"));
+        }
+        said.push(Block::line(format!("         {}", line.join("   "))));
     }
 }
 

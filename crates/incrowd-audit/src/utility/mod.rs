@@ -36,6 +36,7 @@ pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};
 pub use comparison::{Comparison, Part};
 pub use correlations::{Correlations, correlations};
+pub(crate) use cover::Cover;
 pub use marginals::{Marginal, Value, marginals};
 pub use moments::{ColumnMoments, Described, Moments, moments};
 pub use non_uniform_entropy::{EntropyLoss, non_uniform_entropy};

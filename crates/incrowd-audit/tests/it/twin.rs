@@ -1,5 +1,7 @@
 //! The verifier against comparing every record with every other.
 
+use std::sync::Arc;
+
 use crate::common::{Cells, folded, judge};
 use incrowd_audit::tally;
 use incrowd_core::dataset::Quasi;
@@ -69,7 +71,7 @@ proptest! {
                 Quasi {
                     name: (*name).to_owned(),
                     domain: Domain::build(&column, &spec, Some("")).unwrap().0,
-                    leaf_depth: 0,
+                    leaf_depth: 0, counts: Arc::default(),
                 weight: 1.0,
                 }
             })
@@ -102,7 +104,8 @@ fn the_tally_is_the_same_to_the_last_bit_whatever_the_order_of_rows() {
         std::iter::once(String::new()).chain((0..50).map(|i| format!("{}", i * i))).collect();
     let column = FoldedColumn { name: "x".into(), texts };
     let domain = Domain::build(&column, &ColumnSpec::default(), None).unwrap().0;
-    let domains = [Quasi { name: "x".into(), domain, leaf_depth: 0, weight: 1.0 }];
+    let counts = Arc::new([vec![1; 49], vec![0]].concat());
+    let domains = [Quasi { name: "x".into(), domain, leaf_depth: 0, counts, weight: 1.0 }];
     let records: Vec<Cells> = (0..49).map(|i| vec![Some(format!("[{}, {}]", i, i * i + 7))]).collect();
     let reversed: Vec<Cells> = records.iter().rev().cloned().collect();
     let sums = |records: &[Cells]| tally(&folded(&["x"], records), &domains, 0).unwrap().columns;

@@ -1,5 +1,7 @@
 //! Verdicts and metrics of small releases, computed by an independent prototype.
 
+use std::sync::Arc;
+
 use crate::common::{folded, judge};
 use incrowd_audit::tally;
 use incrowd_core::dataset::Quasi;
@@ -37,6 +39,7 @@ fn domains(vectors: &Value) -> Vec<Quasi> {
                 name: (*name).to_owned(),
                 domain: Domain::build(&column, &spec, None).unwrap().0,
                 leaf_depth: 0,
+                counts: Arc::default(),
                 weight: 1.0,
             }
         })

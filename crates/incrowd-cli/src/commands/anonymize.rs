@@ -15,7 +15,7 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     let mut file = args.keys.making(&args.inputs, mode)?;
     warn_of_hierarchies(&file.job, mode);
     if args.dry_run {
-        return dry_run(&file, mode);
+        return dry_run(&file, args.all, mode);
     }
     let outgoing = Outgoing::of(&mut file.job).map_err(|e| file.provenance.locate(e))?;
     if outgoing.is_some() && mode.json {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report);
+        print(&report, args.all);
     }
     if let Some(output) = file.job.output.as_ref().filter(|_| !mode.json) {
         super::report::print(output.report.as_deref(), output.owner_report.as_deref());
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
 }
 
 /// What would happen: the whole way, in memory, with nothing written.
-fn dry_run(file: &JobFile, mode: OutputMode) -> Result<ExitCode, Failure> {
+fn dry_run(file: &JobFile, all: bool, mode: OutputMode) -> Result<ExitCode, Failure> {
     let mut job = file.job.clone();
     if job.suppression.is_some() {
         return Err(Error::job("a dry run draws nothing, and a suppression step does")
@@ -67,7 +67,7 @@ fn dry_run(file: &JobFile, mode: OutputMode) -> Result<ExitCode, Failure> {
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report);
+        print(&report, all);
         say!("\ndry run  nothing was written; it took {:.1} s", started.elapsed().as_secs_f64());
     }
     Ok(ExitCode::SUCCESS)
@@ -92,13 +92,16 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, mode: OutputMode) {
 }
 
 /// The report as text: what may be published apart from what may not.
-pub(crate) fn print(report: &Report) {
-    let private = report.owner_text();
+pub(crate) fn print(report: &Report, all: bool) {
+    let (public, private) = match all {
+        true => (report.public_text(), report.owner_text()),
+        false => (report.public_summary(), report.owner_summary()),
+    };
     if private.is_empty() {
-        return print_blocks(&report.public_text());
+        return print_blocks(&public);
     }
     say!("may be published\n");
-    print_blocks(&report.public_text());
+    print_blocks(&public);
     say!("\nfor the data owner only\n");
     print_blocks(&private);
 }

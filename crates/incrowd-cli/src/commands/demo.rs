@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
         quasi.join(", ")
     );
     say!("");
-    commands::anonymize::print(&report);
+    commands::anonymize::print(&report, false);
     say!("");
     let groups = report.verification.judgements.first().map_or(0.0, |j| j.have);
     say!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);

@@ -6,6 +6,7 @@
 mod average_class_size;
 mod discernibility;
 mod distortion;
+mod entropy_loss;
 mod groups;
 mod information_loss;
 mod ncp;
@@ -16,6 +17,7 @@ use crate::card::Better;
 /// Every metric incrowd knows. A new metric is one file and one line here.
 pub const METRICS: &[&Card] = &[
     &ncp::CARD,
+    &entropy_loss::CARD,
     &information_loss::CARD,
     &discernibility::CARD,
     &average_class_size::CARD,
@@ -57,13 +59,26 @@ pub struct ColumnTally {
     pub depth: u64,
     /// How many steps the values of the original lie below the roots, added up over all its records.
     pub leaf_depth: u64,
+    /// How many bits are missing to tell the values from the cells, added up; no number if that is not known.
+    pub open_bits: f64,
+    /// How many would be missing if nothing were published.
+    pub all_bits: f64,
     /// How much the column's loss weighs against that of the others.
     pub weight: f64,
 }
 
 impl Default for ColumnTally {
     fn default() -> Self {
-        ColumnTally { name: String::new(), ncp: 0.0, loss: 0.0, depth: 0, leaf_depth: 0, weight: 1.0 }
+        ColumnTally {
+            name: String::new(),
+            ncp: 0.0,
+            loss: 0.0,
+            depth: 0,
+            leaf_depth: 0,
+            open_bits: f64::NAN,
+            all_bits: 0.0,
+            weight: 1.0,
+        }
     }
 }
 

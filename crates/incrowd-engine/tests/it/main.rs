@@ -17,5 +17,7 @@ mod persons;
 
 mod read_back;
 mod repeats;
+mod sas;
+mod sas_writer;
 mod survey;
 mod typed;

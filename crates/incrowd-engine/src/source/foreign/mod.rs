@@ -1,4 +1,4 @@
-//! Files of other programs: Excel, Stata and SPSS are read into memory as a table; what else is known by its first bytes gets a
+//! Files of other programs: Excel, Stata, SPSS and SAS are read into memory as a table; what else is known by its first bytes gets a
 //! hint what converts it.
 //!
 //! Whatever a file states is held against what it has before anything is allocated: these readers take memory in proportion to
@@ -7,6 +7,7 @@
 mod bytes;
 #[cfg(feature = "formats")]
 mod excel;
+mod sas;
 mod spss;
 mod stata;
 
@@ -27,16 +28,12 @@ pub(super) enum Foreign {
     Excel,
     Stata,
     Spss,
+    Sas,
 }
 
 /// The first bytes of files that are not read, with what they are and what converts them.
 const KNOWN: &[(&[u8], &str, &str)] = &[
     (&[0xd0, 0xcf, 0x11, 0xe0], "an old Excel or Word file", "save it as .xlsx or .csv"),
-    (
-        b"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60",
-        "a SAS file",
-        "proc export it as csv in SAS, or in R: arrow::write_parquet(haven::read_sas(f), 'f.parquet')",
-    ),
     (b"HEADER RECORD", "a SAS transport file", "in R: arrow::write_parquet(haven::read_xpt(f), 'f.parquet')"),
     (
         b"SQLite format 3",
@@ -67,15 +64,14 @@ pub(super) fn sniff(path: &Path) -> Result<Option<Foreign>> {
     if first.starts_with(b"$FL2") || first.starts_with(b"$FL3") {
         return Ok(Some(Foreign::Spss));
     }
-    if first.starts_with(b"<stata_dta>") {
+    if first.starts_with(b"<stata_dta>") || stata::is_fixed(&first) {
         return Ok(Some(Foreign::Stata));
+    }
+    if first.starts_with(sas::MAGIC) {
+        return Ok(Some(Foreign::Sas));
     }
     let refuse =
         |what: &str, help: &str| Err(Error::input(format!("`{}` is {what}", path.display())).help(help));
-    // Stata up to version 12: the number of its format, the order of its bytes, 1, 0.
-    if let [113..=115, 1 | 2, 1, 0, ..] = first[..] {
-        return refuse("a file of Stata 12 or older", "save it with `saveold` of a newer Stata, or as csv");
-    }
     if first.starts_with(b"PK\x03\x04") {
         let excel = path.extension().is_none_or(|ext| !ext.eq_ignore_ascii_case("zip"));
         return match excel {
@@ -127,6 +123,7 @@ pub(super) fn read(path: &Path, foreign: Foreign, sheet: Option<&str>) -> Result
         }
         Foreign::Stata => stata::read(&bytes).map_err(|damage| damaged(path, "Stata", &damage))?,
         Foreign::Spss => spss::read(&bytes).map_err(|damage| damaged(path, "SPSS", &damage))?,
+        Foreign::Sas => sas::read(&bytes).map_err(|damage| damaged(path, "SAS", &damage))?,
     };
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = table
         .columns

@@ -1,4 +1,6 @@
-//! SPSS system files (.sav), plain or compressed byte by byte, with value labels, missing values and dates.
+//! SPSS system files (.sav, .zsav), plain or compressed, with value labels, missing values and dates.
+
+use std::io::Read;
 
 use super::bytes::{Bytes, text};
 use super::{Cells, Damage, Table, date, labelled};
@@ -34,7 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
     let (_weight, _cases) = (at.i32()?, at.i32()?);
     let bias = at.f64()?;
     at.take(9 + 8 + 64 + 3)?;
-    if !(0..=1).contains(&compression) {
+    if !(0..=2).contains(&compression) {
         return Err("it is compressed in a way that is not read; save it without".into());
     }
     let mut variables: Vec<Variable> = Vec::new();
@@ -89,7 +91,37 @@ pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
     if variables.is_empty() || begins.is_empty() {
         return Err("it has no variables".into());
     }
-    records(at, compression == 1, bias, begins.len(), variables)
+    let unpacked = if compression == 2 { blocks(at, bytes)? } else { Vec::new() };
+    let at = if compression == 2 { Bytes::new(&unpacked, at.big) } else { at };
+    records(at, compression > 0, bias, begins.len(), variables)
+}
+
+/// The records of a .zsav file: blocks that zlib compressed, listed at the end of the file. Unpacked they are what a compressed .sav
+/// file has.
+fn blocks(mut at: Bytes<'_>, bytes: &[u8]) -> Result<Vec<u8>, Damage> {
+    let odd = || "its parts do not fit together";
+    let part = |from: u64, length: u64| {
+        let (from, length) = (usize::try_from(from).ok()?, usize::try_from(length).ok()?);
+        bytes.get(from..)?.get(..length)
+    };
+    let (_from, list, length) = (at.u64()?, at.u64()?, at.u64()?);
+    let mut list = Bytes::new(part(list, length).ok_or_else(odd)?, at.big);
+    list.take(16)?;
+    let _most = list.u32()?;
+    let mut unpacked = Vec::new();
+    // Blocks follow one another; none is unpacked twice.
+    let mut after = 0;
+    for _ in 0..list.u32()? {
+        let (_place, from) = (list.u64()?, list.u64()?);
+        let (size, length) = (u64::from(list.u32()?), u64::from(list.u32()?));
+        let packed = part(from, length).filter(|_| from >= after).ok_or_else(odd)?;
+        after = from + length;
+        let read = flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked);
+        if read.map_err(|_| "a compressed block is damaged")? as u64 != size {
+            return Err("a compressed block is damaged".into());
+        }
+    }
+    Ok(unpacked)
 }
 
 /// A variable, or a further place of the one before.

@@ -1,0 +1,140 @@
+//! Formats 104 to 115, of Stata 4 to 12: parts of fixed width, one after another.
+
+use super::super::Damage;
+use super::super::bytes::{Bytes, text};
+use super::{Column, Labels, Layout, Long, Type, label_set};
+
+/// The formats that are read.
+pub(super) const VERSIONS: &[u8] = &[104, 105, 108, 110, 111, 112, 113, 114, 115];
+
+/// The widths that differ between formats.
+struct Widths {
+    file_label: usize,
+    stamp: usize,
+    name: usize,
+    format: usize,
+    label: usize,
+    /// Of the length of what a program kept beside the table; 0 if there is none.
+    expansion: usize,
+}
+
+impl Widths {
+    fn of(version: u8) -> Widths {
+        let (file_label, label) = if version > 105 { (81, 81) } else { (32, 32) };
+        Widths {
+            file_label,
+            stamp: if version > 104 { 18 } else { 0 },
+            name: if version > 108 { 33 } else { 9 },
+            format: match version {
+                114.. => 49,
+                105..=113 => 12,
+                _ => 7,
+            },
+            label,
+            expansion: match version {
+                109.. => 4,
+                105..=108 => 2,
+                _ => 0,
+            },
+        }
+    }
+}
+
+/// What a column's bytes are; before format 111 letters stood for the kinds of numbers.
+fn kind(code: u8, version: u8) -> Result<Type, Damage> {
+    let code = match (version < 111, code) {
+        (true, b'b') => 251,
+        (true, b'i') => 252,
+        (true, b'l') => 253,
+        (true, b'f') => 254,
+        (true, b'd') => 255,
+        (true, 128..) => code - 127,
+        (true, _) => 0,
+        (false, code) => code,
+    };
+    Ok(match code {
+        1..=244 => Type::Fixed(usize::from(code)),
+        251 => Type::Int8,
+        252 => Type::Int16,
+        253 => Type::Int32,
+        254 => Type::Float,
+        255 => Type::Double,
+        _ => return Err("a column has no type that is known".into()),
+    })
+}
+
+pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
+    let mut at = Bytes::new(bytes, false);
+    let version = at.byte()?;
+    if !VERSIONS.contains(&version) {
+        return Err("its version is not known".into());
+    }
+    at.big = at.byte()? == 1;
+    at.take(2)?;
+    let widths = Widths::of(version);
+    let columns = usize::from(at.u16()?);
+    let records = at.u32()? as usize;
+    at.take(widths.file_label + widths.stamp)?;
+    let kinds: Vec<Type> =
+        at.take(columns)?.iter().map(|code| kind(*code, version)).collect::<Result<_, _>>()?;
+    let mut texts = |width: usize| -> Result<Vec<String>, Damage> {
+        (0..columns).map(|_| at.take(width).map(text)).collect()
+    };
+    let names = texts(widths.name)?;
+    at.take(2 * (columns + 1))?;
+    let mut texts = |width: usize| -> Result<Vec<String>, Damage> {
+        (0..columns).map(|_| at.take(width).map(text)).collect()
+    };
+    let formats = texts(widths.format)?;
+    let label_names = texts(widths.name)?;
+    at.take(columns * widths.label)?;
+    if widths.expansion > 0 {
+        loop {
+            let kind = at.byte()?;
+            let length = if widths.expansion == 4 { at.count()? } else { usize::from(at.u16()?) };
+            if kind == 0 {
+                break;
+            }
+            at.take(length)?;
+        }
+    }
+    let width: usize = kinds.iter().map(|kind| kind.width()).sum();
+    let size = records.saturating_mul(width);
+    if width == 0 || size > at.left() {
+        return Err("it ends too early".into());
+    }
+    let data = Bytes::new(at.take(size)?, at.big);
+    // Programs disagree about labels before format 108: what cannot be read as Stata wrote them leaves the codes.
+    let labels =
+        if version >= 108 { label_sets(at, &widths)? } else { short_label_sets(at).unwrap_or_default() };
+    let columns = names.into_iter().zip(kinds).zip(formats.into_iter().zip(label_names));
+    let columns =
+        columns.map(|((name, kind), (format, labels))| Column { name, kind, format, labels }).collect();
+    Ok(Layout { version: u32::from(version), columns, labels, long: Long::new(), records, data })
+}
+
+fn label_sets(mut at: Bytes<'_>, widths: &Widths) -> Result<Labels, Damage> {
+    let mut all = Labels::new();
+    while at.left() > 0 {
+        at.count()?;
+        let name = text(at.take(widths.name)?);
+        at.take(3)?;
+        all.push((name, label_set(&mut at)?));
+    }
+    Ok(all)
+}
+
+/// Labels of up to eight bytes, for small whole numbers.
+fn short_label_sets(mut at: Bytes<'_>) -> Result<Labels, Damage> {
+    let mut all = Labels::new();
+    while at.left() > 0 {
+        let count = usize::from(at.u16()?);
+        let name = text(at.take(9)?);
+        at.take(1)?;
+        let codes = (0..count).map(|_| at.u16().map(|code| f64::from(code as i16)));
+        let codes = codes.collect::<Result<Vec<f64>, Damage>>()?;
+        let labels = codes.into_iter().map(|code| Ok((code, text(at.take(8)?))));
+        all.push((name, labels.collect::<Result<_, Damage>>()?));
+    }
+    Ok(all)
+}
