@@ -31,6 +31,7 @@ mod persons;
 mod profile;
 mod report;
 mod seals;
+mod serve;
 mod skewed;
 mod verify;
 
