@@ -82,7 +82,7 @@ impl Features {
         if let Some(numbers) = &line.numbers {
             let sample = Sample::original(line)?;
             let (mean, deviation) = (sample.mean(), sample.variance().sqrt());
-            if !(deviation > 0.0) {
+            if deviation.is_nan() || deviation <= 0.0 {
                 return None;
             }
             let score = |x: f64| (x - mean) / deviation;
