@@ -44,6 +44,8 @@ pub struct Compared {
     pub asked: usize,
     /// Which one to choose and why, in sentences.
     pub choice: Vec<String>,
+    /// What there is without a release: the chances of finding and of guessing somebody, and the loss.
+    pub baseline: (f64, Option<f64>, f64),
     /// How many ran side by side.
     pub threads: usize,
     /// What to type to get it again, each with what it does.
@@ -104,11 +106,11 @@ fn plots(data: &Compared) -> Markup {
         p {
             "Both axes: the lower, the better. The line is the edge of what can be had on the two axes shown. Filled points are on
             the front: no other configuration is at least as good in everything and better in something. The circle marks the
-            choice."
+            choice. The dashed line is what guessing achieves without any release."
         }
-        (scatter(data, "Being found", "worst risk of being found: 1 / smallest group", |p| Some(p.0)))
+        (scatter(data, "Being found", "worst risk of being found: 1 / smallest group", |p| Some(p.0), Some(data.baseline.0)))
         @if attribute {
-            (scatter(data, "Being guessed", "average chance to guess the sensitive value of a person who is found", |p| p.1))
+            (scatter(data, "Being guessed", "average chance to guess the sensitive value of a person who is found", |p| p.1, data.baseline.1))
         }
     }
 }
@@ -118,6 +120,7 @@ fn scatter(
     title: &str,
     across: &str,
     risk: fn((f64, Option<f64>, f64)) -> Option<f64>,
+    guessing: Option<f64>,
 ) -> Markup {
     let mut kinds: Vec<String> = Vec::new();
     for c in &data.configurations {
@@ -147,7 +150,8 @@ fn scatter(
         rows: rows.collect(),
         texts: 2,
     };
-    let chart = Scatter { kinds, points, across: across.to_owned(), upwards: data.loss.clone() };
+    let (across, upwards) = (across.to_owned(), data.loss.clone());
+    let chart = Scatter { kinds, points, guessing, across, upwards };
     let says = "Every configuration as a point: its risk from left to right, its loss upwards. A line runs along the best.";
     figure(title, "", &chart.svg(title, says), &table)
 }
@@ -174,6 +178,11 @@ fn time(data: &Compared) -> Markup {
     html! { (figure(title, &about, &drawing, &table)) }
 }
 
+/// A chance that may be tiny.
+fn chance(x: f64) -> String {
+    if x < 0.0001 { format!("1 in {}", thousands((1.0 / x).round() as u64)) } else { decimals(x, 4) }
+}
+
 fn table(data: &Compared) -> Markup {
     let dash = || "–".to_owned();
     let more = data.configurations.len().saturating_sub(MOST);
@@ -192,6 +201,14 @@ fn table(data: &Compared) -> Markup {
                     }
                 }
                 tbody {
+                    tr {
+                        th scope="row" { "nothing published" }
+                        td { "what guessing achieves" }
+                        td.number { (chance(data.baseline.0)) }
+                        td.number { (data.baseline.1.map_or_else(dash, percent)) }
+                        td.number { (decimals(data.baseline.2, 4)) }
+                        td colspan="5" {}
+                    }
                     @for c in data.configurations.iter().take(MOST) {
                         tr class=[c.chosen.then_some("chosen")] {
                             th scope="row" { (c.algorithm) }

@@ -121,6 +121,7 @@ fn ten_thousand_configurations_fit_too() {
         failed: i.is_multiple_of(7).then(|| "the table as a whole breaks the promise".to_owned()),
     };
     let compared = Compared {
+        baseline: (0.00001, Some(0.2), 1.0),
         configurations: (0..10_000).map(configuration).collect(),
         asked: 10_000,
         loss: "ncp".into(),

@@ -59,6 +59,11 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
     for (i, result) in compared.results.iter().enumerate() {
         rows.push(row(result, compared.loss, compared.choice == Some(i)));
     }
+    let base = compared.baseline;
+    let mut nothing = vec!["(nothing)".to_owned(), "what guessing achieves".to_owned(), number(base.found)];
+    nothing.push(base.guessed.map_or_else(|| "-".into(), number));
+    nothing.push(number(base.loss));
+    rows.push(nothing);
     say!("{}", aligned(rows));
     let failed: Vec<&Tried> = compared.results.iter().filter(|r| r.scores.is_err()).collect();
     if !failed.is_empty() {

@@ -191,7 +191,8 @@ mod tests {
             |(kind, x): (usize, f64)| Point { x, y: 1.0 / x, kind, front: kind != 1, chosen: kind == 2 };
         let points = (0..7).map(|kind| point((kind, 0.1 + kind as f64))).collect();
         let kinds = (0..7).map(|kind| format!("kind {kind}")).collect();
-        let scatter = Scatter { kinds, points, across: "risk".into(), upwards: "loss".into() };
+        let scatter =
+            Scatter { kinds, points, guessing: Some(0.1), across: "risk".into(), upwards: "loss".into() };
         let (title, says) = ("A <title>", "what & why");
         vec![
             bars.svg(title, says),

@@ -23,15 +23,21 @@ pub(crate) struct Point {
 pub(crate) struct Scatter {
     pub(crate) kinds: Vec<String>,
     pub(crate) points: Vec<Point>,
+    /// Where guessing without a release stands, if it is in the picture.
+    pub(crate) guessing: Option<f64>,
     pub(crate) across: String,
     pub(crate) upwards: String,
 }
 
-const SIZE: (u32, u32) = (720, 430);
+const WIDTH: u32 = 720;
 const LEFT: i32 = 64;
 const RIGHT: i32 = 700;
-const TOP: i32 = 58;
-const BOTTOM: i32 = 374;
+/// How high the picture is without the legend.
+const HEIGHT: i32 = 316;
+/// A line of the legend.
+const LINE: i32 = 20;
+/// A name in the legend longer than this is cut.
+const LONGEST: usize = 72;
 
 /// A scale of its own: logarithmic if the numbers span more than a factor of eight.
 struct Scale {
@@ -85,7 +91,32 @@ fn tick(x: f64) -> String {
 
 impl Scatter {
     pub(crate) fn svg(&self, title: &str, description: &str) -> String {
-        svg(SIZE, title, description, |area| self.draw(area))
+        let height = self.top() + HEIGHT + 56;
+        svg((WIDTH, height as u32), title, description, |area| self.draw(area))
+    }
+
+    /// The places of the names of the kinds, as many in a line as fit.
+    fn legend(&self) -> Vec<((i32, i32), String)> {
+        let (mut left, mut line) = (LEFT, 0);
+        let mut places = Vec::new();
+        for name in &self.kinds {
+            let mut name = name.clone();
+            if name.chars().count() > LONGEST {
+                name = name.chars().take(LONGEST - 1).chain(['…']).collect();
+            }
+            let width = 40 + name.chars().count() as i32 * 8;
+            if left > LEFT && left + width - 22 > RIGHT {
+                (left, line) = (LEFT, line + 1);
+            }
+            places.push(((left, 12 + line * LINE), name));
+            left += width;
+        }
+        places
+    }
+
+    /// Where the picture begins below the legend.
+    fn top(&self) -> i32 {
+        self.legend().last().map_or(12, |((_, y), _)| *y) + 46
     }
 
     /// The points that no other beats on the two axes, from the left.
@@ -102,8 +133,10 @@ impl Scatter {
     }
 
     fn draw(&self, area: &Area<'_>) -> Drawn {
+        let top = self.top();
+        let bottom = top + HEIGHT;
         let x = Scale::new(self.points.iter().map(|p| p.x), (LEFT, RIGHT));
-        let y = Scale::new(self.points.iter().map(|p| p.y), (BOTTOM, TOP));
+        let y = Scale::new(self.points.iter().map(|p| p.y), (bottom, top));
         for value in y.ticks() {
             let at = y.at(value);
             area.draw(&PathElement::new(vec![(LEFT, at), (RIGHT, at)], RULE))?;
@@ -111,8 +144,13 @@ impl Scatter {
         }
         for value in x.ticks() {
             let at = x.at(value);
-            area.draw(&PathElement::new(vec![(at, TOP), (at, BOTTOM)], RULE))?;
-            write(area, &tick(value), (at, BOTTOM + 16), 13, MUTED, Anchor::Middle)?;
+            area.draw(&PathElement::new(vec![(at, top), (at, bottom)], RULE))?;
+            write(area, &tick(value), (at, bottom + 16), 13, MUTED, Anchor::Middle)?;
+        }
+        if let Some(at) = self.guessing.map(|g| x.at(g)).filter(|at| (LEFT..=RIGHT).contains(at)) {
+            for from in (top..bottom).step_by(8) {
+                area.draw(&PathElement::new(vec![(at, from), (at, from + 4)], MUTED.stroke_width(2)))?;
+            }
         }
         // The edge of what can be had on these two axes: nothing lies below and to the left of it.
         let mut line: Vec<(i32, i32)> = Vec::new();
@@ -132,33 +170,49 @@ impl Scatter {
             let at = (x.at(chosen.x), y.at(chosen.y));
             area.draw(&Circle::new(at, 12, INK.stroke_width(2)))?;
         }
-        let mut left = LEFT;
-        for (kind, name) in self.kinds.iter().enumerate() {
-            mark(area, (left + 6, 12), &Point { x: 0.0, y: 0.0, kind, front: true, chosen: false })?;
-            write(area, name, (left + 18, 12), 14, INK, Anchor::Left)?;
-            left += 40 + name.chars().count() as i32 * 8;
+        for (kind, ((left, line), name)) in self.legend().into_iter().enumerate() {
+            mark(area, (left + 6, line), &Point { x: 0.0, y: 0.0, kind, front: true, chosen: false })?;
+            write(area, &name, (left + 18, line), 14, INK, Anchor::Left)?;
         }
-        write(area, &self.upwards, (6, 38), 13, MUTED, Anchor::Left)?;
-        write(area, &self.across, ((LEFT + RIGHT) / 2, SIZE.1 as i32 - 12), 13, MUTED, Anchor::Middle)
+        write(area, &self.upwards, (6, top - 20), 13, MUTED, Anchor::Left)?;
+        write(area, &self.across, ((LEFT + RIGHT) / 2, bottom + 44), 13, MUTED, Anchor::Middle)
     }
 }
 
-/// Kinds differ in shape too, so that colour is not needed to tell them apart; points off the front are hollow.
+/// The corners of the shapes around a point; the first shape is a circle.
+const SHAPES: [&[(i32, i32)]; 7] = [
+    &[],
+    &[(-5, -5), (5, -5), (5, 5), (-5, 5)],
+    &[(0, -6), (6, 5), (-6, 5)],
+    &[(0, -7), (7, 0), (0, 7), (-7, 0)],
+    &[(0, 6), (6, -5), (-6, -5)],
+    &[(-6, -6), (6, -6), (-6, 6), (6, 6)],
+    &[(0, -8), (2, -2), (8, 0), (2, 2), (0, 8), (-2, 2), (-8, 0), (-2, -2)],
+];
+
+/// The colour and the shape of a kind. No two of the first 42 have both in common; further ones also have a number.
+fn look(kind: usize) -> (usize, usize, usize) {
+    let (colour, round) = (kind % KINDS.len(), kind / KINDS.len());
+    (colour, (colour + round) % SHAPES.len(), round / SHAPES.len())
+}
+
+/// Kinds differ in shape too, so that a few need no colour to be told apart; points off the front are hollow.
 fn mark(area: &Area<'_>, (x, y): (i32, i32), point: &Point) -> Drawn {
-    let colour = KINDS[point.kind % KINDS.len()];
-    let style = if point.front { colour.filled() } else { colour.stroke_width(2) };
-    match point.kind % 3 {
-        0 => area.draw(&Circle::new((x, y), 5, style)),
-        1 => area.draw(&Rectangle::new([(x - 5, y - 5), (x + 5, y + 5)], style)),
-        _ => {
-            let corners = vec![(x, y - 6), (x + 6, y + 5), (x - 6, y + 5), (x, y - 6)];
-            if point.front {
-                area.draw(&Polygon::new(corners, style))
-            } else {
-                area.draw(&PathElement::new(corners, style))
-            }
+    let (colour, shape, number) = look(point.kind);
+    let style = if point.front { KINDS[colour].filled() } else { KINDS[colour].stroke_width(2) };
+    let corners = SHAPES[shape].iter().map(|(dx, dy)| (x + dx, y + dy));
+    match point.front {
+        _ if shape == 0 => area.draw(&Circle::new((x, y), 5, style))?,
+        true => area.draw(&Polygon::new(corners.collect::<Vec<_>>(), style))?,
+        false => {
+            let around = corners.clone().chain(corners.take(1)).collect::<Vec<_>>();
+            area.draw(&PathElement::new(around, style))?;
         }
     }
+    if number > 0 {
+        write(area, &number.to_string(), (x + 8, y - 7), 10, INK, Anchor::Left)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -170,9 +224,32 @@ mod tests {
         let point = |(x, y): (f64, f64)| Point { x, y, kind: 0, front: false, chosen: false };
         let points =
             [(0.1, 0.9), (0.2, 0.95), (0.3, 0.4), (0.3, 0.5), (0.6, 0.4), (0.7, 0.1)].map(point).to_vec();
-        let scatter =
-            Scatter { kinds: vec!["a".into()], points, across: String::new(), upwards: String::new() };
+        let scatter = Scatter {
+            kinds: vec!["a".into()],
+            points,
+            guessing: None,
+            across: String::new(),
+            upwards: String::new(),
+        };
         assert_eq!(scatter.edge(), [(0.1, 0.9), (0.3, 0.4), (0.7, 0.1)]);
+    }
+
+    #[test]
+    fn no_two_kinds_look_alike_and_every_name_is_within_the_picture() {
+        let looks: std::collections::BTreeSet<_> = (0..500).map(look).collect();
+        assert_eq!(looks.len(), 500);
+        let kinds: Vec<String> =
+            (0..60).map(|i| format!("algorithm(option={})", "x".repeat(3 * i))).collect();
+        let (across, upwards) = (String::new(), String::new());
+        let scatter = Scatter { kinds, points: Vec::new(), guessing: None, across, upwards };
+        let places = scatter.legend();
+        assert_eq!(places.len(), 60);
+        for (i, ((left, line), name)) in places.iter().enumerate() {
+            let end = left + 18 + name.chars().count() as i32 * 8;
+            assert!(end <= RIGHT && *line < scatter.top(), "{name}");
+            let apart = |((other, y), _): &((i32, i32), String)| y != line || end < *other;
+            assert!(places[i + 1..].iter().all(apart), "{name}");
+        }
     }
 
     #[test]

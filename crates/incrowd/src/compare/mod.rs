@@ -16,14 +16,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use incrowd_core::metric::METRICS;
-use incrowd_core::{Better, Error, Progress, Result};
+use incrowd_core::dataset::Quasi;
+use incrowd_core::metric::{ColumnTally, METRICS, Tally};
+use incrowd_core::{Better, Dataset, Error, Progress, Result};
 
 use crate::checked::{CheckedJob, need_population, promises};
 use crate::job::{CompareJob, Job};
 use crate::reading::open_input;
 
-pub use choose::{CHOICE, ChoiceCard};
+pub use choose::{Baseline, CHOICE, ChoiceCard};
 use results::Log;
 pub use results::{Comparison, Scores, Tried};
 pub(crate) use sweep::USUAL_ALGORITHMS;
@@ -78,7 +79,9 @@ pub fn compare(
     let folded = source.fold(&checked.fold_spec(), progress)?;
     // Values that do not fit are told with their place now, once for all.
     let locate = |name: &str, text: &str| source.locate(name, text).ok().flatten();
-    let records = checked.encode(folded.clone(), &locate)?.records();
+    let data = checked.encode(folded.clone(), &locate)?;
+    let (records, baseline) = (data.records(), baseline(&data, loss));
+    drop(data);
     let reading = checked.reading();
     let needs = |plan: &sweep::Plan| {
         let all = promises(
@@ -116,9 +119,43 @@ pub fn compare(
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let comparison = Comparison::new(job, records, &plans, log.into_results(), loss, threads, before);
+    let comparison =
+        Comparison::new(job, records, &plans, log.into_results(), (loss, baseline), threads, before);
     comparison.write(&request.dir)?;
     Ok(comparison)
+}
+
+/// What somebody has who gets no release: the chances of guessing, and the loss of a table of `*`.
+fn baseline(data: &Dataset, loss: &str) -> Baseline {
+    let records = data.records();
+    let column = |quasi: &Quasi| ColumnTally {
+        name: quasi.name.clone(),
+        ncp: records as f64,
+        loss: records as f64,
+        leaf_depth: quasi.leaf_depth,
+        weight: quasi.weight,
+        open_bits: 1.0,
+        all_bits: 1.0,
+        ..ColumnTally::default()
+    };
+    let nothing = Tally {
+        columns: data.quasi().iter().map(column).collect(),
+        group_sizes: vec![records],
+        published: records,
+        suppressed: 0,
+    };
+    let commonest = |column: usize| {
+        let mut counts = vec![0; data.sensitive()[column].values.len()];
+        for row in 0..data.rows() {
+            counts[data.sensitive_codes(row)[column] as usize] += data.weight(row);
+        }
+        counts.into_iter().max().unwrap_or(0) as f64 / records.max(1) as f64
+    };
+    Baseline {
+        found: 1.0 / records.max(1) as f64,
+        guessed: (0..data.sensitive().len()).map(commonest).reduce(f64::max),
+        loss: METRICS.iter().find(|card| card.name == loss).map_or(1.0, |card| (card.measure)(&nothing)),
+    }
 }
 
 fn loss_of(sweep: &CompareJob) -> Result<&'static str> {

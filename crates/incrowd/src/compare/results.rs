@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, HierarchySpec, Result};
 use serde_json::{Map, Value as Json, json};
 
-use super::choose::{Axes, RULE, choose, front};
+use super::choose::{Axes, Baseline, RULE, choose, front};
 use super::page;
 use super::sweep::Plan;
 use super::trial::Done;
@@ -77,6 +77,8 @@ pub struct Comparison {
     pub choice: Option<usize>,
     /// The metric on the axis of loss.
     pub loss: &'static str,
+    /// What somebody has without a release.
+    pub baseline: Baseline,
     /// How many ran at a time.
     pub threads: usize,
 }
@@ -87,7 +89,7 @@ impl Comparison {
         records: u64,
         plans: &[Plan],
         done: BTreeMap<usize, Done>,
-        loss: &'static str,
+        (loss, baseline): (&'static str, Baseline),
         threads: usize,
         earlier: usize,
     ) -> Comparison {
@@ -100,12 +102,12 @@ impl Comparison {
         };
         let mut results: Vec<Tried> = done.into_iter().map(result).collect();
         let axes: Vec<Option<Axes>> =
-            results.iter().map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss))).collect();
+            results.iter().map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss, &baseline))).collect();
         let on = front(&axes);
         let choice = choose(&axes, &on);
         results.iter_mut().zip(on).for_each(|(result, on)| result.front = on);
         let table = job.input.paths.first().map(|path| file_name(path)).unwrap_or_default();
-        Comparison { table, records, asked: plans.len(), earlier, results, choice, loss, threads }
+        Comparison { table, records, asked: plans.len(), earlier, results, choice, loss, baseline, threads }
     }
 
     /// Whether every configuration has its result.
@@ -117,18 +119,17 @@ impl Comparison {
     pub fn why(&self) -> Vec<String> {
         let Some(chosen) = self.choice.and_then(|i| self.results.get(i)) else { return Vec::new() };
         let Ok(scores) = &chosen.scores else { return Vec::new() };
-        let all = || self.results.iter().filter_map(|r| r.scores.as_ref().ok());
-        let among = |of: &dyn Fn(&Scores) -> f64, name: &str| {
-            let (least, most) =
-                all().map(of).fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
-            format!("{name} {} (of {} to {})", short(of(scores)), short(least), short(most))
+        let Baseline { found, guessed, loss } = self.baseline;
+        let beside = |name: &str, own: f64, what: &str, other: f64| {
+            format!("{name} {} ({what} {})", short(own), short(other))
         };
         let mut parts = vec![
-            among(&|s| s.metric(self.loss), self.loss),
-            among(&|s| s.identity, "worst risk of being found"),
+            beside(&self.loss.replace('_', " "), scores.metric(self.loss), "publishing nothing:", loss),
+            beside("worst risk of being found", scores.identity, "guessing:", found),
         ];
-        if scores.attribute.is_some() {
-            parts.push(among(&|s| s.attribute.unwrap_or(0.0), "average chance of being guessed"));
+        if let Some(chance) = scores.attribute {
+            let guessing = guessed.unwrap_or(0.0);
+            parts.push(beside("average chance of being guessed", chance, "guessing:", guessing));
         }
         let on = self.results.iter().filter(|r| r.front).count();
         vec![format!("{}.", parts.join(", ")), format!("{on} configurations are on the front. {RULE}")]
@@ -153,6 +154,9 @@ impl Comparison {
             "private": {
                 "records": self.records,
                 "loss": self.loss,
+                "baseline": {
+                    "found": self.baseline.found, "guessed": self.baseline.guessed, "loss": self.baseline.loss,
+                },
                 "at_a_time": self.threads,
                 "rule": RULE,
                 "choice": chosen,
@@ -202,11 +206,15 @@ impl Comparison {
 const FILES: [&str; 3] = ["comparison.csv", "comparison.json", "comparison.html"];
 
 fn short(x: f64) -> String {
-    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.3}") }
+    match x {
+        _ if x.fract() == 0.0 && x.abs() < 1e15 => format!("{x:.0}"),
+        _ if x.abs() < 0.001 => format!("{x:.6}"),
+        _ => format!("{x:.3}"),
+    }
 }
 
-fn axes(scores: &Scores, loss: &str) -> Axes {
-    [Some(scores.metric(loss)), Some(scores.identity), scores.attribute].into_iter().flatten().collect()
+fn axes(scores: &Scores, loss: &str, baseline: &Baseline) -> Axes {
+    baseline.axes(scores.identity, scores.attribute, scores.metric(loss))
 }
 
 fn result_json(algorithm: &str, models: &str, (scores, seconds): &Done) -> Json {
