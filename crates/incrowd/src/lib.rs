@@ -88,7 +88,7 @@ pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;
 pub use claim::Claim;
 pub use compare::{
-    CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
+    Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
 };
 pub use from_original::FromOriginal;
 pub use glimpse::{Glimpse, glimpse};

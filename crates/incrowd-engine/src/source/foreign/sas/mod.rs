@@ -308,12 +308,12 @@ fn per_day(format: &str) -> Option<f64> {
                 .is_some_and(|more| matches!(more, "B" | "C" | "D" | "N" | "P" | "S"))
                 && (name.contains("YY") || name.starts_with("QTR")))
     };
-    if DATES.iter().any(|name| is(name)) {
+    if DATES.iter().any(&is) {
         return Some(1.0);
     }
     // National formats: EURDFDD and its like.
     let national = format.strip_prefix("EURDF").or_else(|| format.strip_prefix("NLDAT")).is_some();
-    let moment = MOMENTS.iter().any(|name| is(name)) || format == "EURDFDT" || format.starts_with("NLDATM");
+    let moment = MOMENTS.iter().any(is) || format == "EURDFDT" || format.starts_with("NLDATM");
     match (moment, national) {
         (true, _) => Some(86_400.0),
         (false, true) => Some(1.0),
