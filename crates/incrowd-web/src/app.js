@@ -64,20 +64,6 @@
     }
   }
 
-  // A quick look is shown as soon as it is there.
-  async function followQuick(part, mine) {
-    const address = part.dataset.quick;
-    for (;;) {
-      if (mine !== round || !part.isConnected || part.querySelector(".verdict")) return;
-      try {
-        const answer = await ask(address);
-        const seen = answer.ok ? await answer.json() : { state: "none" };
-        if (seen.state === "done") { await refresh(mine); return; }
-        if (seen.state !== "running" && seen.state !== "waiting") return;
-      } catch { await pause(1000); }
-    }
-  }
-
   let refreshing = Promise.resolve();
 
   function refresh(mine) {
@@ -101,11 +87,6 @@
       if (followed.has(box)) continue;
       followed.add(box);
       follow(box, round);
-    }
-    for (const part of document.querySelectorAll("[data-quick]")) {
-      if (followed.has(part)) continue;
-      followed.add(part);
-      followQuick(part, round);
     }
   }
 

@@ -346,10 +346,11 @@ mod tests {
         };
         let running: Vec<_> =
             ["a", "b"].map(|job| tasks.ask(&key(job, Kind::Release), forever)).into_iter().collect();
+        while !running.iter().all(|task| matches!(task.state(), State::Running)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let third = tasks.ask(&key("c", Kind::Release), |_| Ok(Answer::Nothing));
-        std::thread::sleep(Duration::from_millis(50));
         assert!(matches!(third.state(), State::Waiting));
-        assert!(running.iter().all(|task| matches!(task.state(), State::Running)));
         tasks.stop(&key("a", Kind::Release));
         assert!(matches!(wait(&running[0]), State::Failed(Failed::Stopped)));
         assert!(matches!(wait(&third), State::Done(_)));

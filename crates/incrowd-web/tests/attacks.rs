@@ -43,7 +43,8 @@ impl Served {
             serve(options, &own, |ready| send.send(ready.clone()).unwrap()).unwrap();
         });
         let ready = receive.recv().unwrap();
-        let (port, token) = ready.address.strip_prefix("http://127.0.0.1:").unwrap().split_once("/?token=").unwrap();
+        let (port, token) =
+            ready.address.strip_prefix("http://127.0.0.1:").unwrap().split_once("/?token=").unwrap();
         let dir = ready.page.parent().unwrap().to_owned();
         let mut served = Served {
             port: port.parse().unwrap(),
@@ -148,7 +149,8 @@ impl Drop for Served {
 fn people() -> String {
     let mut table = String::from("name,age,zip,disease\n");
     for i in 0..60 {
-        table += &format!("P{i:04},{},{:05},{}\n", 20 + i % 40, 10000 + i % 9, ["flu", "cold", "none"][i % 3]);
+        table +=
+            &format!("P{i:04},{},{:05},{}\n", 20 + i % 40, 10000 + i % 9, ["flu", "cold", "none"][i % 3]);
     }
     table
 }
@@ -181,9 +183,16 @@ fn nobody_gets_in_without_the_token() {
 fn a_name_that_leads_here_is_not_ours() {
     let served = Served::start(Options::default());
     let (port, cookie, token) = (served.port, &served.cookie, &served.token);
-    for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", &format!("[::1]:{port}"), &format!("127.0.0.1:{port}@evil.example")] {
+    for host in [
+        "evil.example",
+        &format!("evil.example:{port}"),
+        "127.0.0.1",
+        &format!("[::1]:{port}"),
+        &format!("127.0.0.1:{port}@evil.example"),
+    ] {
         for path in ["/", &format!("/?token={token}")] {
-            let answer = served.raw(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n"));
+            let answer =
+                served.raw(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n"));
             assert!(matches!(answer.code, 400 | 421), "{host}: {}", answer.code);
             assert!(answer.header("set-cookie").is_none());
         }
@@ -195,8 +204,15 @@ fn a_name_that_leads_here_is_not_ours() {
 fn other_pages_change_nothing() {
     let served = Served::start(Options::default());
     let (port, cookie) = (served.port, &served.cookie);
-    for origin in ["", "Origin: null\r\n", "Origin: http://evil.example\r\n", "Origin: http://127.0.0.1:1\r\n", &format!("Origin: https://127.0.0.1:{port}\r\n")] {
-        for path in ["/open", "/demo", "/upload", "/t/x/y/change", "/t/x/y/publish", "/t/x/y/task/quick/stop"] {
+    for origin in [
+        "",
+        "Origin: null\r\n",
+        "Origin: http://evil.example\r\n",
+        "Origin: http://127.0.0.1:1\r\n",
+        &format!("Origin: https://127.0.0.1:{port}\r\n"),
+    ] {
+        for path in ["/open", "/demo", "/upload", "/t/x/y/change", "/t/x/y/publish", "/t/x/y/task/quick/stop"]
+        {
             let answer = served.raw(&format!(
                 "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{origin}Cookie: {cookie}\r\nContent-Length: 0\r\n\r\n"
             ));
@@ -204,7 +220,8 @@ fn other_pages_change_nothing() {
         }
         // Nor do they read, if they say who they are.
         if !origin.is_empty() {
-            let asked = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{origin}Cookie: {cookie}\r\n\r\n");
+            let asked =
+                format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{origin}Cookie: {cookie}\r\n\r\n");
             assert_eq!(served.raw(&asked).code, 403);
         }
     }
@@ -234,7 +251,10 @@ fn pages_load_nothing_from_elsewhere_and_run_nothing_within() {
         let answer = served.get(&format!("{base}/{step}"));
         assert_eq!(answer.code, 200, "{step}");
         let policy = answer.header("content-security-policy").unwrap();
-        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -286,8 +306,14 @@ fn no_address_leads_to_a_file_that_was_not_opened() {
     }
     // A form cannot put a path into a job.
     let fields = [
-        "input%2Fpath", "output%2Fpath", "output%2Fsign", "population%2Fpath", "columns%2Fage%2Fhierarchy",
-        "external%2Fpath", "suppression%2Fkey", "input%2Fhierarchies",
+        "input%2Fpath",
+        "output%2Fpath",
+        "output%2Fsign",
+        "population%2Fpath",
+        "columns%2Fage%2Fhierarchy",
+        "external%2Fpath",
+        "suppression%2Fkey",
+        "input%2Fhierarchies",
     ];
     for field in fields {
         let answer = served.post(&format!("{base}/change"), &format!("then=publish&{field}=%2Fetc%2Fpasswd"));
@@ -297,7 +323,15 @@ fn no_address_leads_to_a_file_that_was_not_opened() {
     }
     let way = served.post(&format!("{base}/hierarchy"), "column=age&way=%2Fetc%2Fpasswd");
     assert_eq!(way.code, 303);
-    assert!(!served.get(&format!("{}/job.toml", way.header("location").unwrap().split("/hierarchies").next().unwrap())).body.contains("passwd"));
+    assert!(
+        !served
+            .get(&format!(
+                "{}/job.toml",
+                way.header("location").unwrap().split("/hierarchies").next().unwrap()
+            ))
+            .body
+            .contains("passwd")
+    );
 }
 
 #[test]
@@ -335,7 +369,9 @@ fn too_much_is_refused_and_not_kept() {
 #[test]
 fn what_is_no_table_is_told_without_a_cell() {
     let served = Served::start(Options::default());
-    for (name, table) in [("a.csv", "a,b\n\"SECRET48811,2\n"), ("b.parquet", "PAR1SECRET48811"), ("c.csv", "")] {
+    for (name, table) in
+        [("a.csv", "a,b\n\"SECRET48811,2\n"), ("b.parquet", "PAR1SECRET48811"), ("c.csv", "")]
+    {
         let mut answer = served.upload(name, table);
         if answer.code == 303 {
             let at = answer.header("location").unwrap().to_owned();
@@ -373,7 +409,14 @@ fn nonsense_is_answered_and_breaks_nothing() {
         let code = served.get(&path).code;
         assert!(matches!(code, 400 | 404), "{path}: {code}");
     }
-    for body in ["%ZZ=1", "models%2F0%2Fk=-5&then=promises", "remove=99", "add=nothing", "columns%2Fage%2Frole=king", "=&=&="] {
+    for body in [
+        "%ZZ=1",
+        "models%2F0%2Fk=-5&then=promises",
+        "remove=99",
+        "add=nothing",
+        "columns%2Fage%2Frole=king",
+        "=&=&=",
+    ] {
         let code = served.post(&format!("{base}/change"), body).code;
         assert!(matches!(code, 303 | 400 | 415 | 422), "{body}: {code}");
     }

@@ -75,7 +75,8 @@ fn works(program: &str) -> bool {
 
 fn browser() -> Option<String> {
     let named = std::env::var("CHROMIUM").ok();
-    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(str::to_owned);
+    let usual =
+        ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(str::to_owned);
     named.into_iter().chain(usual).find(|program| works(program))
 }
 

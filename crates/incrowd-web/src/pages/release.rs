@@ -1,5 +1,8 @@
 //! The release: made while one plays. First in a hurry, then as the job says; every number says which of the two it is of.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use incrowd::core::text::thousands;
@@ -17,7 +20,10 @@ use crate::texts as t;
 /// The step.
 pub(super) async fn page((State(app), Path((table, job))): Place) -> Response {
     match at(&app, &table, &job) {
-        Ok(at) => layout::step(&at, Step::Release, &body(&at)).into_response(),
+        Ok(at) => {
+            wait(&at).await;
+            layout::step(&at, Step::Release, &body(&at)).into_response()
+        }
         Err(response) => *response,
     }
 }
@@ -29,24 +35,10 @@ fn body(at: &At) -> Markup {
     if let Some(error) = promises::wrong(at) {
         return html! { (crate::markup::error(&error)) p { a.button href=(at.href(Step::Promises)) { (t::TO_PROMISES) } } };
     }
-    let hurried = at.table.hurried(&at.document).is_some();
-    let thorough = steps::ask(&at.app, &at.table, &at.making, Kind::Release);
-    let thorough = thorough.map(|task| layout::waiting(&task, Kind::Release, &at.making_below("")));
-    let (made, note) = match thorough {
-        Some(Ok(Answer::Release(made))) => (Ok(made), None),
-        Some(Err(under_way)) if hurried => {
-            match steps::ask(&at.app, &at.table, &at.making, Kind::Quick).map(|task| task.state()) {
-                Some(Done::Done(Answer::Release(made))) => (Ok(made), Some(under_way)),
-                // What cannot be made in a hurry is waited for.
-                _ => (Err(under_way), None),
-            }
-        }
-        Some(Err(under_way)) => (Err(under_way), None),
-        _ => (Err(html! {}), None),
-    };
+    let (made, note) = made(at);
     html! {
         (play(at))
-        div data-part="release" data-quick=[hurried.then(|| at.making_below("task/quick"))] {
+        div data-part="release" {
             @match &made {
                 Err(shown) => { (shown) }
                 Ok(made) => {
@@ -62,7 +54,8 @@ fn body(at: &At) -> Markup {
             h2 id="alternatives" { (t::ALTERNATIVES) }
             p { (t::ALTERNATIVES_ABOUT) }
             div data-part="alternatives" {
-                @if made.is_ok() {
+                // Whoever waits for the release does not wait for this.
+                @if made.is_ok() && note.is_none() {
                     @match steps::ask(&at.app, &at.table, &at.making, Kind::Alternatives) {
                         Some(task) => {
                             @match layout::waiting(&task, Kind::Alternatives, &at.making_below("")) {
@@ -81,6 +74,52 @@ fn body(at: &At) -> Markup {
             p { (t::COMPARE_ABOUT) }
             div data-part="compare" { (compare(at)) }
         }
+    }
+}
+
+/// The release that can be shown, and what is still under way: first one made in a hurry, and only then the one of the job, so that
+/// they do not wait for each other.
+fn made(at: &At) -> (Result<Arc<Release>, Markup>, Option<Markup>) {
+    let ask = |kind| {
+        let task = steps::ask(&at.app, &at.table, &at.making, kind);
+        task.map_or_else(|| Err(html! {}), |task| layout::waiting(&task, kind, &at.making_below("")))
+    };
+    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Release };
+    let known = at.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), Done::Done(_)));
+    let mut quick = None;
+    if at.table.hurried(&at.document).is_some() && !known {
+        match ask(Kind::Quick) {
+            Ok(Answer::Release(made)) => quick = Some(made),
+            // What cannot be made in a hurry is waited for.
+            Err(shown) if !quick_failed(at) => return (Err(shown), None),
+            _ => {}
+        }
+    }
+    match (ask(Kind::Release), quick) {
+        (Ok(Answer::Release(made)), _) => (Ok(made), None),
+        (Err(under_way), Some(quick)) => (Ok(quick), Some(under_way)),
+        (Err(under_way), None) => (Err(under_way), None),
+        (Ok(_), _) => (Err(html! {}), None),
+    }
+}
+
+fn quick_failed(at: &At) -> bool {
+    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Quick };
+    at.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), Done::Failed(_)))
+}
+
+/// Waits a little for a release made in a hurry: mostly the page has it at once.
+async fn wait(at: &At) {
+    let kind = if at.table.hurried(&at.document).is_some() { Kind::Quick } else { Kind::Release };
+    if promises::wrong(at).is_some() {
+        return;
+    }
+    let Some(task) = steps::ask(&at.app, &at.table, &at.making, kind) else { return };
+    for _ in 0..60 {
+        if !matches!(task.state(), Done::Waiting | Done::Running) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
