@@ -1,6 +1,8 @@
 //! Small charts as SVG without inline style, which the policy of the pages forbids: places are percentages of the width there is,
 //! so that a chart fills it and its texts stay readable on a telephone. Colours come from classes.
 
+use std::collections::BTreeSet;
+
 use incrowd::core::text::thousands;
 use incrowd::core::{NodeId, Taxonomy};
 use incrowd::{Comparison, Glimpse};
@@ -225,8 +227,7 @@ pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Optio
                 line class="line-rule" x1="11%" x2="98%" y1=(format!("{:.1}", y(loss))) y2=(format!("{:.1}", y(loss))) {}
                 text class="tick" x="10%" y=(format!("{:.1}", y(loss) + 4.0)) text-anchor="end" { (percent(loss)) }
             }
-            @let mut seen: Vec<u64> = sound.iter().map(|(_, _, s)| s.smallest).collect();
-            @let _ = { seen.sort_unstable(); seen.dedup(); };
+            @let seen: BTreeSet<u64> = sound.iter().map(|(_, _, s)| s.smallest).collect();
             @for (i, smallest) in seen.iter().enumerate() {
                 @let at = x(1.0 / (*smallest).max(1) as f64);
                 @if i == 0 || i + 1 == seen.len() || seen.len() < 7 {
