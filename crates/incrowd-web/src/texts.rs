@@ -17,7 +17,7 @@ pub(crate) const STEPS: &str = "Steps";
 pub(crate) const FOOTER: &str = "These pages are on this machine only and fetch nothing. They show people who are not protected yet: \
     they are for the owner of the data. The server stops with Ctrl-C in its terminal.";
 pub(crate) const GONE: &str = "The server does not answer.";
-pub(crate) const GONE_MORE: &str = "Start it again with `incrowd serve` and open the address it shows. Files that were written are \
+pub(crate) const GONE_MORE: &str = "Start it again with incrowd serve and open the address it shows. Files that were written are \
     still there.";
 pub(crate) const GO_ON: &str = "Go on";
 pub(crate) const STRANGER: &str =

@@ -33,8 +33,7 @@ pub(crate) fn run(args: &ServeArgs, mode: OutputMode) -> Result<ExitCode, Failur
         if mode.json {
             mode.print_json(&json!({ "address": ready.address }));
         } else {
-            say!("serving  {}", ready.address);
-            say!("         on this machine only; Ctrl-C stops it");
+            say!("serving  {}\n         on this machine only; Ctrl-C stops it", ready.address);
         }
         if !args.no_open && !opened(ready) {
             mode.note("no browser could be opened: open the address yourself");

@@ -25,8 +25,10 @@ fn serving(room: &Room, more: &[&str]) -> (Child, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (mut line, mut more) = (String::new(), String::new());
+    let mut said = BufReader::new(server.stdout.take().unwrap());
+    said.read_line(&mut line).and_then(|_| said.read_line(&mut more)).unwrap();
+    assert!(more.contains("Ctrl-C"), "{more}");
     let address = line.strip_prefix("serving  ").unwrap_or_else(|| panic!("{line}")).trim().to_owned();
     (server, address)
 }

@@ -188,6 +188,7 @@ pages! {
     profile "docs/profile.md"
     publishing "docs/publishing.md"
     report "docs/report.md"
+    serve "docs/serve.md"
     persons "docs/persons.md"
     singling_out "docs/singling-out.md"
     skewed "docs/skewed.md"
