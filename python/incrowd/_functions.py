@@ -265,16 +265,19 @@ class JobArguments:
     bottom: Mapping[str, float] | None
     min_level: Mapping[str, int] | None
     column_weight: Mapping[str, float] | None
+    max_missing: Mapping[str, float] | None
     category: Mapping[str, Mapping[str, Sequence[str]]] | None
     publish: Mapping[str, Literal["value", "category", "both"]] | None
     unlinkable: Columns | None
     k: int | None
     model: Named | Sequence[Named] | None
     population: Path | Sequence[Path] | None
-    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None
     set: Mapping[str, Any] | None
     suppression_limit: float | None
     suppressed: Literal["absent", "star"] | None
+    cells: Literal["generalize", "suppress", "both"] | None
+    missing_cells: Literal["alone", "any"] | None
     bound: bool | None
     external: Path | Sequence[Path] | None
     id: str | None
@@ -307,20 +310,21 @@ ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "en
     "person", "weight", "hierarchies", "output", "manifest", "report", "owner_report", "order", "csv_safe",
     "output_format", "output_delimiter", "output_decimal", "output_missing", "numbers", "sets", "sign",
     "publish_weight", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-    "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish", "unlinkable",
-    "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "bound", "external",
-    "id", "method", "on_conflict", "trim", "values", "audit", "suppression", "suppression_key",
-    "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
-    "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence",
-    "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity")
+    "labels", "domain", "top", "bottom", "min_level", "column_weight", "max_missing", "category", "publish",
+    "unlinkable", "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "cells",
+    "missing_cells", "bound", "external", "id", "method", "on_conflict", "trim", "values", "audit",
+    "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity", "l_diversity",
+    "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness",
+    "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
+    "p_plus_alpha_sensitive", "plain_k_anonymity")
 
 
 SHARED: dict[str, tuple[str, ...]] = {
     "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person",
         "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
         "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
-        "unlinkable", "k", "model", "population", "external", "id", "on_conflict", "values", "audit",
-        "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
+        "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "on_conflict", "values",
+        "audit", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
         "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
         "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
     "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "weight",
@@ -334,9 +338,9 @@ SHARED: dict[str, tuple[str, ...]] = {
     "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person", "weight",
         "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
         "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
-        "unlinkable", "k", "model", "population", "external", "id", "k_anonymity", "l_diversity",
-        "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness",
-        "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
+        "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "k_anonymity",
+        "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
+        "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
         "p_plus_alpha_sensitive", "plain_k_anonymity",),
     "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "weight", "hierarchies",
         "hierarchy",),
@@ -347,11 +351,12 @@ SHARED: dict[str, tuple[str, ...]] = {
     "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
         "sheet", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop",
         "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight",
-        "category", "publish", "unlinkable", "k", "model", "population", "algorithm", "set",
-        "suppression_limit", "suppressed", "bound", "suppression", "suppression_key", "suppression_seed",
-        "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
-        "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
-        "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
+        "max_missing", "category", "publish", "unlinkable", "k", "model", "population", "algorithm", "set",
+        "suppression_limit", "suppressed", "cells", "missing_cells", "bound", "suppression",
+        "suppression_key", "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness",
+        "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure",
+        "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive",
+        "plain_k_anonymity",),
     "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "person", "weight", "quasi",
         "sensitive", "identifier", "passthrough", "drop",),
 }
@@ -399,16 +404,19 @@ def anonymize(
     bottom: Mapping[str, float] | None = None,
     min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
+    max_missing: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
-    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,
     suppressed: Literal["absent", "star"] | None = None,
+    cells: Literal["generalize", "suppress", "both"] | None = None,
+    missing_cells: Literal["alone", "any"] | None = None,
     bound: bool | None = None,
     external: Path | Sequence[Path] | None = None,
     id: str | None = None,
@@ -537,6 +545,8 @@ def anonymize(
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
+        max_missing: The share of a column's cells, 0 to 1, that may be missing where cells are left out:
+            age=0.01. Goes with `cells`. If the promises would need more, exit code 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
@@ -560,6 +570,15 @@ def anonymize(
             they are published with `*` in every quasi-identifier, are a group like any other and must keep
             every promise; if they are too few, the smallest groups join them, within the limit. Default:
             absent.
+        cells: What becomes of single cells: they are generalized, left out, or whichever costs less.
+            `suppress`: a cell is published as it is, or as `*`; what weighs most is kept longest. With
+            `missing_cells = "any"` also `both`: columns rise to a level of their hierarchies where that saves
+            more in missing cells. See docs/local-suppression.md. Default: generalize.
+        missing_cells: What a missing cell matches when records that look alike are counted. `alone`: missing
+            cells only, which is k-anonymity. `any`: any value, as sdcMicro counts. That promises less: who
+            knows the value behind a missing cell can rule out records that show another one. `any` goes with
+            `k-anonymity`, in making with `cells`, in `verify` with any table: cells that are `*` or a text of
+            `[input] missing` are missing. Default: alone.
         bound: Also tell the data owner how little any release could lose. That often takes longer than making
             the release. Default: false.
     External table:
@@ -631,17 +650,18 @@ def anonymize(
         "publish_weight": publish_weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
         "passthrough": passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy,
         "labels": labels, "domain": domain, "top": top, "bottom": bottom, "min_level": min_level,
-        "column_weight": column_weight, "category": category, "publish": publish, "unlinkable": unlinkable,
-        "k": k, "model": model, "population": population, "algorithm": algorithm, "set": set,
-        "suppression_limit": suppression_limit, "suppressed": suppressed, "bound": bound, "external":
-        external, "id": id, "method": method, "on_conflict": on_conflict, "trim": trim, "values": values,
-        "audit": audit, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
-        suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
-        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
-        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
-        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
-        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity}
+        "column_weight": column_weight, "max_missing": max_missing, "category": category, "publish": publish,
+        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "algorithm": algorithm,
+        "set": set, "suppression_limit": suppression_limit, "suppressed": suppressed, "cells": cells,
+        "missing_cells": missing_cells, "bound": bound, "external": external, "id": id, "method": method,
+        "on_conflict": on_conflict, "trim": trim, "values": values, "audit": audit, "suppression":
+        suppression, "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
+        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
+        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
+        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
+        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
+        plain_k_anonymity}
     return _calls.anonymize(table, arguments, progress)
 
 
@@ -680,6 +700,7 @@ def verify(
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
+    missing_cells: Literal["alone", "any"] | None = None,
     external: Path | Sequence[Path] | None = None,
     id: str | None = None,
     on_conflict: Literal["table", "external", "error"] | None = None,
@@ -778,6 +799,12 @@ def verify(
         population: The people the table is a sample of, a table, for k-map, delta-presence and some attacks.
             It must have the quasi-identifiers under the same names, and is read with the `missing` and
             `on_missing` of `[input]`.
+    Making:
+        missing_cells: What a missing cell matches when records that look alike are counted. `alone`: missing
+            cells only, which is k-anonymity. `any`: any value, as sdcMicro counts. That promises less: who
+            knows the value behind a missing cell can rule out records that show another one. `any` goes with
+            `k-anonymity`, in making with `cells`, in `verify` with any table: cells that are `*` or a text of
+            `[input] missing` are missing. Default: alone.
     External table:
         external: A table of people who may stand beside those of the table: k-join-anonymity. A file, a
             pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.
@@ -836,13 +863,14 @@ def verify(
         sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
         date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
         "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external": external,
-        "id": id, "on_conflict": on_conflict, "values": values, "audit": audit, "k_anonymity": k_anonymity,
-        "l_diversity": l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity,
-        "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness":
-        beta_likeness, "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence,
-        "p_sensitive": p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive":
-        p_plus_alpha_sensitive, "plain_k_anonymity": plain_k_anonymity, "check": check}
+        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "missing_cells":
+        missing_cells, "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit":
+        audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
+        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
+        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
+        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
+        plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -1164,6 +1192,7 @@ def report(
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
+    missing_cells: Literal["alone", "any"] | None = None,
     external: Path | Sequence[Path] | None = None,
     id: str | None = None,
     k_anonymity: int | KAnonymity | None = None,
@@ -1267,6 +1296,12 @@ def report(
         population: The people the table is a sample of, a table, for k-map, delta-presence and some attacks.
             It must have the quasi-identifiers under the same names, and is read with the `missing` and
             `on_missing` of `[input]`.
+    Making:
+        missing_cells: What a missing cell matches when records that look alike are counted. `alone`: missing
+            cells only, which is k-anonymity. `any`: any value, as sdcMicro counts. That promises less: who
+            knows the value behind a missing cell can rule out records that show another one. `any` goes with
+            `k-anonymity`, in making with `cells`, in `verify` with any table: cells that are `*` or a text of
+            `[input] missing` are missing. Default: alone.
     External table:
         external: A table of people who may stand beside those of the table: k-join-anonymity. A file, a
             pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.
@@ -1324,9 +1359,9 @@ def report(
         "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
         kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
         bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
-        publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population, "external":
-        external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness":
-        t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population, "missing_cells":
+        missing_cells, "external": external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
         "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
         delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
         "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
@@ -1574,16 +1609,19 @@ def batches(
     bottom: Mapping[str, float] | None = None,
     min_level: Mapping[str, int] | None = None,
     column_weight: Mapping[str, float] | None = None,
+    max_missing: Mapping[str, float] | None = None,
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
     population: Path | Sequence[Path] | None = None,
-    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "anatomy"] | Mapping[str, Any] | None = None,
+    algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,
     suppressed: Literal["absent", "star"] | None = None,
+    cells: Literal["generalize", "suppress", "both"] | None = None,
+    missing_cells: Literal["alone", "any"] | None = None,
     bound: bool | None = None,
     suppression: Named | None = None,
     suppression_key: Path | None = None,
@@ -1694,6 +1732,8 @@ def batches(
         column_weight: How much the loss of a quasi-identifier counts against that of the others: age=2.
             `auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report
             has `weighted_ncp` beside `ncp`. Default: 1.
+        max_missing: The share of a column's cells, 0 to 1, that may be missing where cells are left out:
+            age=0.01. Goes with `cells`. If the promises would need more, exit code 1.
         category: The categories of a sensitive column's values, most sensitive first: 'disease:Top
             Secret=HIV,Cancer'. In a job file `{ "Top Secret" = ["HIV"], "Any" = ["Flu"] }`.
         publish: What is published of a sensitive column with categories: disease=both. `both` has the
@@ -1717,6 +1757,15 @@ def batches(
             they are published with `*` in every quasi-identifier, are a group like any other and must keep
             every promise; if they are too few, the smallest groups join them, within the limit. Default:
             absent.
+        cells: What becomes of single cells: they are generalized, left out, or whichever costs less.
+            `suppress`: a cell is published as it is, or as `*`; what weighs most is kept longest. With
+            `missing_cells = "any"` also `both`: columns rise to a level of their hierarchies where that saves
+            more in missing cells. See docs/local-suppression.md. Default: generalize.
+        missing_cells: What a missing cell matches when records that look alike are counted. `alone`: missing
+            cells only, which is k-anonymity. `any`: any value, as sdcMicro counts. That promises less: who
+            knows the value behind a missing cell can rule out records that show another one. `any` goes with
+            `k-anonymity`, in making with `cells`, in `verify` with any table: cells that are `*` or a text of
+            `[input] missing` are missing. Default: alone.
         bound: Also tell the data owner how little any release could lose. That often takes longer than making
             the release. Default: false.
     Skewed sensitive values:
@@ -1776,10 +1825,11 @@ def batches(
         output_missing, "numbers": numbers, "sets": sets, "sign": sign, "publish_weight": publish_weight,
         "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
         drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
-        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
-        "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population,
-        "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit, "suppressed": suppressed,
-        "bound": bound, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "max_missing":
+        max_missing, "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model":
+        model, "population": population, "algorithm": algorithm, "set": set, "suppression_limit":
+        suppression_limit, "suppressed": suppressed, "cells": cells, "missing_cells": missing_cells, "bound":
+        bound, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
         suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
         "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
         "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
@@ -1807,6 +1857,7 @@ def init(
     drop: Columns | None = None,
     output: Path | None = None,
     k: int | None = None,
+    preset: str | None = None,
     force: bool | None = None,
     progress: Progress = None,
 ) -> Record:
@@ -1842,10 +1893,11 @@ def init(
     Asked:
         output: The job file. Default: job.toml.
         k: How many records a group has at least. Default: 10.
+        preset: What a rule or a custom asks of columns: `hipaa` (Safe Harbor) or `public-use`.
         force: Replace the job file if it is there.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
         encoding, "decimal": decimal, "sheet": sheet, "person": person, "weight": weight, "quasi": quasi,
         "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "output":
-        output, "k": k, "force": force}
+        output, "k": k, "preset": preset, "force": force}
     return _calls.init(table, arguments, progress)

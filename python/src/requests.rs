@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use incrowd::job::keys::Command::{self, Attack, Batches, Init, Measure, Profile, Report, Verify};
 use incrowd::job::{Input, Job, JobBuilder, RoleName};
-use incrowd::profile::InitOptions;
+use incrowd::profile::{InitOptions, Preset};
 use incrowd::risk::population::Sampling;
 use incrowd::utility::Workload;
 use incrowd::{Ask, AttackRequest, Epsilon, Error, Limit, ProfileOptions, Quantity, Result, Value};
@@ -156,6 +156,12 @@ pub(crate) const REQUESTS: &[Request] = &[
     ),
     Request { default: "job.toml", ..request("output", Takes::File, &[Init], "The job file") },
     Request { default: "10", ..request("k", Takes::Count, &[Init], "How many records a group has at least") },
+    request(
+        "preset",
+        Takes::Text,
+        &[Init],
+        "What a rule or a custom asks of columns: `hipaa` (Safe Harbor) or `public-use`",
+    ),
     request("force", Takes::Flag, &[Init], "Replace the job file if it is there"),
 ];
 
@@ -269,7 +275,19 @@ impl Asked {
         let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
         let k = self.count("k")?.unwrap_or(10);
         let file = self.path("output")?.unwrap_or_else(|| PathBuf::from("job.toml"));
-        Ok(InitOptions { input: job.input, roles, k, job: file, ..InitOptions::default() })
+        let preset = self.text("preset")?.map(|name| {
+            let found = Preset::ALL.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset);
+            let known = Preset::ALL.iter().map(|(known, _)| *known);
+            found.ok_or_else(|| Error::job(format!("there is no preset `{name}`")).help_near(&name, known))
+        });
+        Ok(InitOptions {
+            input: job.input,
+            roles,
+            k,
+            job: file,
+            preset: preset.transpose()?,
+            ..InitOptions::default()
+        })
     }
 
     /// What to look at.

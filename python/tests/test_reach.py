@@ -91,6 +91,10 @@ def test_a_draft_of_a_job(tmp_path: Path) -> None:
     release = incrowd.Job.read(job).anonymize()
     assert release.paths[0].exists()
     assert incrowd.Job.read(job).verify(release.paths[0]).holds
+    incrowd.init(tmp_path / "people.csv", output=job, preset="public-use", sensitive="disease", identifier="name", force=True)
+    assert "top = 85" in job.read_text()
+    with pytest.raises(incrowd.JobError, match="no preset `hippa`"):
+        incrowd.init(tmp_path / "people.csv", output=job, preset="hippa", force=True)
 
 
 def test_judging_by_a_job(tmp_path: Path) -> None:
