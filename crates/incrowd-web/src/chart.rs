@@ -1,8 +1,6 @@
 //! Small charts as SVG without inline style, which the policy of the pages forbids: places are percentages of the width there is,
 //! so that a chart fills it and its texts stay readable on a telephone. Colours come from classes.
 
-use std::collections::BTreeSet;
-
 use incrowd::core::text::thousands;
 use incrowd::core::{NodeId, Taxonomy};
 use incrowd::{Comparison, Glimpse};
@@ -214,6 +212,9 @@ pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Optio
     let step = round_step(most);
     let (ticks, top) = ((most / step).ceil() as u32, (most / step).ceil() * step);
     let x = |identity: f64| 12.0 + 83.0 * (risk(identity) - left) / (right - left);
+    let mut seen: Vec<u64> = sound.iter().map(|(_, _, s)| s.smallest).collect();
+    seen.sort_unstable();
+    seen.dedup();
     let y = |loss: f64| 14.0 + (HEIGHT - 64.0) * (1.0 - loss / top);
     html! {
         ul.legend {
@@ -227,7 +228,6 @@ pub(crate) fn frontier(compared: &Comparison, link: &dyn Fn(&str, &str) -> Optio
                 line class="line-rule" x1="11%" x2="98%" y1=(format!("{:.1}", y(loss))) y2=(format!("{:.1}", y(loss))) {}
                 text class="tick" x="10%" y=(format!("{:.1}", y(loss) + 4.0)) text-anchor="end" { (percent(loss)) }
             }
-            @let seen: BTreeSet<u64> = sound.iter().map(|(_, _, s)| s.smallest).collect();
             @for (i, smallest) in seen.iter().enumerate() {
                 @let at = x(1.0 / (*smallest).max(1) as f64);
                 @if i == 0 || i + 1 == seen.len() || seen.len() < 7 {
