@@ -12,6 +12,7 @@
 //! unless rows must stay whole.
 
 use incrowd_core::{Dataset, Progress};
+use rayon::prelude::*;
 
 use super::space::Space;
 use super::tree::Tree;
@@ -43,19 +44,26 @@ struct Left<'s, 'a> {
 }
 
 impl<'s, 'a> Left<'s, 'a> {
-    fn new(space: &'s Space<'a>, data: &Dataset, whole_rows: bool) -> Left<'s, 'a> {
-        let records: Vec<u64> = (0..data.rows()).map(|row| data.weight(row)).collect();
-        let counts = (0..space.width()).map(|axis| match space.is_number(axis) {
-            true => Vec::new(),
-            false => data.leaf_counts(axis),
+    fn new(space: &'s Space<'a>, data: &Dataset, rows: Vec<u32>, whole_rows: bool) -> Left<'s, 'a> {
+        let greatest = rows.iter().max().map_or(0, |&row| row as usize + 1);
+        let mut records = vec![0; greatest];
+        rows.iter().for_each(|&row| records[row as usize] = data.weight(row as usize));
+        let counts = (0..space.width()).map(|axis| {
+            if space.is_number(axis) {
+                return Vec::new();
+            }
+            let mut counts = vec![0; data.quasi()[axis].domain.leaves() as usize];
+            rows.iter().for_each(|&row| counts[space.place(row)[axis] as usize] += data.weight(row as usize));
+            counts
         });
+        let counts: Vec<Vec<u64>> = counts.collect();
         let mut left = Left {
             space,
-            tree: Tree::new(space, data.rows()),
-            sum: data.records(),
+            sum: rows.iter().map(|&row| data.weight(row as usize)).sum(),
+            tree: Tree::new(space, rows),
             records,
             sums: Vec::new(),
-            counts: counts.collect(),
+            counts,
             whole_rows,
         };
         left.add_up();
@@ -128,18 +136,71 @@ impl<'s, 'a> Left<'s, 'a> {
     }
 }
 
-/// Groups of at least `least` records, unless the table has fewer.
+/// Groups of at least `least` records, unless the table has fewer. A table of more than `block` distinct rows is halved along the widest
+/// axis until no part has more, and each part is gathered by itself.
 pub(super) fn gather(
     space: &Space<'_>,
     data: &Dataset,
     least: u64,
     size: Size,
     whole_rows: bool,
+    block: usize,
     progress: &dyn Progress,
 ) -> Vec<Members> {
-    let mut left = Left::new(space, data, whole_rows);
+    let mut blocks = Vec::new();
+    halve(space, data, (0..data.rows() as u32).collect(), block, least, &mut blocks);
+    let groups = |rows| gather_rows(space, data, rows, least, size, whole_rows, progress);
+    blocks.into_par_iter().map(groups).collect::<Vec<_>>().concat()
+}
+
+/// Halves rows along the widest axis while a part has more than `block`, and both halves have records for several groups.
+fn halve(
+    space: &Space<'_>,
+    data: &Dataset,
+    mut rows: Vec<u32>,
+    block: usize,
+    least: u64,
+    blocks: &mut Vec<Vec<u32>>,
+) {
+    let enough = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>() >= 3 * least;
+    if rows.len() > block.max(1) {
+        let length = |axis: usize| {
+            let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+            rows.iter().map(|&row| space.place(row)[axis]).for_each(|x| (lo, hi) = (lo.min(x), hi.max(x)));
+            space.length(axis, lo, hi)
+        };
+        let lengths: Vec<f64> = (0..space.width()).map(length).collect();
+        let widest = (0..space.width()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b]).then(b.cmp(&a)));
+        let (axis, middle) = (widest.unwrap_or(0), rows.len() / 2);
+        rows.select_nth_unstable_by(middle, |&a, &b| {
+            space.place(a)[axis].total_cmp(&space.place(b)[axis]).then(a.cmp(&b))
+        });
+        let (first, second) = rows.split_at(middle);
+        if enough(first) && enough(second) {
+            let (mut first, mut second) = (first.to_vec(), second.to_vec());
+            first.sort_unstable();
+            second.sort_unstable();
+            halve(space, data, first, block, least, blocks);
+            halve(space, data, second, block, least, blocks);
+            return;
+        }
+        rows.sort_unstable();
+    }
+    blocks.push(rows);
+}
+
+fn gather_rows(
+    space: &Space<'_>,
+    data: &Dataset,
+    rows: Vec<u32>,
+    least: u64,
+    size: Size,
+    whole_rows: bool,
+    progress: &dyn Progress,
+) -> Vec<Members> {
+    let mut left = Left::new(space, data, rows, whole_rows);
     let mut groups = Vec::new();
-    let mut told = data.records();
+    let mut told = left.sum;
     let mut tell = |left: &Left<'_, '_>| {
         progress.advance(told - left.sum);
         told = left.sum;

@@ -3,7 +3,7 @@
 //! Papers: `domingo2005` for MDAV, `solanas2006` for groups of variable size.
 //!
 //! Where we differ: the two far records and the neighbours are found by a kd-tree, which finds the same ones; records with equal
-//! values are taken together where that costs nothing; groups are judged by the models, whatever they are, and merge where they
+//! values are taken together where that costs nothing; large tables are gathered in parts; groups are judged by the models, whatever they are, and merge where they
 //! break a promise; at the end rows move between groups as long as that brings records nearer to their means.
 
 mod gather;
@@ -30,6 +30,9 @@ use space::Space;
 /// Moving rows takes at most so many looks at a pair of rows, and so many for each row.
 const LOOKS: u64 = 200_000_000;
 const LOOKS_PER_ROW: u64 = 600;
+
+/// Tables of more distinct rows are gathered in parts: to find the farthest record takes the longer the more there are.
+const BLOCK: usize = 16_384;
 
 /// Groups are gone through at most so often.
 const ROUNDS: usize = 60;
@@ -121,7 +124,7 @@ impl Algorithm for Mdav {
         let mut space = Space::new(data);
         // Whose records stand apart, or what they weigh, must be known where that is promised about.
         let whole_rows = data.persons().is_some() || data.is_weighed();
-        let gathered = gather(&space, data, least, self.size, whole_rows, progress);
+        let gathered = gather(&space, data, least, self.size, whole_rows, BLOCK, progress);
         let (groups, divided) = as_rows(data, gathered);
         space.extend(divided.iter().map(|part| part.row.0));
         let data = &data.clone().divided(&divided);

@@ -56,11 +56,12 @@ impl Ord for Found {
 }
 
 impl<'s, 'a> Tree<'s, 'a> {
-    pub(super) fn new(space: &'s Space<'a>, rows: usize) -> Tree<'s, 'a> {
-        let leaf = vec![0; rows];
-        let mut tree =
-            Tree { space, order: Vec::new(), nodes: Vec::new(), boxes: Vec::new(), leaf, left: rows };
-        tree.build((0..rows as u32).collect());
+    /// A tree over some rows.
+    pub(super) fn new(space: &'s Space<'a>, rows: Vec<u32>) -> Tree<'s, 'a> {
+        let greatest = rows.iter().max().map_or(0, |&row| row as usize + 1);
+        let (leaf, left) = (vec![GONE; greatest], rows.len());
+        let mut tree = Tree { space, order: Vec::new(), nodes: Vec::new(), boxes: Vec::new(), leaf, left };
+        tree.build(rows);
         tree
     }
 
