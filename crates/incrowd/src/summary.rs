@@ -2,6 +2,8 @@
 
 use incrowd_core::text::{Block, groups, number, thousands};
 
+use incrowd_engine::MANIFESTS;
+
 use crate::pipeline::Report;
 
 impl Report {
@@ -15,7 +17,10 @@ impl Report {
         self.missing_and_suppressed(&mut said);
         self.promises(&mut said);
         self.cost(&mut said);
-        said.push(Block::line(format!("manifest {}", self.manifest_path.display())));
+        said.push(Block::line(match self.manifest_path.as_os_str().is_empty() {
+            true => format!("manifest in the table {MANIFESTS} beside it"),
+            false => format!("manifest {}", self.manifest_path.display()),
+        }));
         said
     }
 
