@@ -128,6 +128,11 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     }
 }
 
+/// Where the release that is judged is, in words.
+pub(crate) fn release_of(judging: &Judging) -> String {
+    judging.release.paths.first().map(|path| path.display().to_string()).unwrap_or_default()
+}
+
 /// Reads parameters of plain-k-anonymity, `p=0.8,d=0.85,on=age`.
 pub(crate) fn outlier_params(text: &str) -> Result<Vec<(String, Value)>, Failure> {
     let flag = |flag: &Flag| Flag {

@@ -58,6 +58,7 @@ const MAKING: &[Command] = &[Anonymize, Batches];
 const TABLES: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report];
 const TABLES_AND_INIT: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Init];
 const LOOKING: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile, Init];
+const DATABASES: &[Command] = &[Anonymize, Compare, Verify, Measure, Attack, Report, Profile, Init];
 const ALONG: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
 
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
@@ -149,14 +150,14 @@ pub const KEYS: &[Key] = &[
         about: "The table of a database, `people` or `schema.people`",
         more: "Read as SQL reads it: `\"My people\"` with quotes keeps capital letters and blanks. For `verify` and whatever else looks \
                at a release, `--table` is the release.",
-        flags: &[flag("table", "NAME", LOOKING)],
+        flags: &[flag("table", "NAME", DATABASES)],
         set: Set::Job(|b, e| e.text().map(|name| b.job.input.table = Some(name.to_owned()))),
         ..key(Section::Input, "table", Kind::Text)
     },
     Key {
         about: "What is read of a database in place of a table: a query, `select …`",
         more: "It may be run more than once, always on the same state of the data, and must give the same records each time.",
-        flags: &[flag("query", "SQL", LOOKING)],
+        flags: &[flag("query", "SQL", DATABASES)],
         set: Set::Job(|b, e| e.text().map(|sql| b.job.input.query = Some(sql.to_owned()))),
         ..key(Section::Input, "query", Kind::Text)
     },
