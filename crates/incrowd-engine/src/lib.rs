@@ -35,9 +35,7 @@ mod withheld_draw;
 
 pub use beside::{Beside, Seen};
 pub use copy::copy;
-pub use database::{
-    MANIFESTS, PostgresStore, check_address, is_database, locate, read_manifest, table_of,
-};
+pub use database::{MANIFESTS, PostgresStore, check_address, is_database, locate, read_manifest, table_of};
 pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};

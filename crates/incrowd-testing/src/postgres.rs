@@ -17,7 +17,9 @@ fn programs() -> Result<PathBuf, String> {
     let debian = versions.map(|version| version.path().join("bin"));
     let on_path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = debian.chain(std::env::split_paths(&on_path)).collect();
-    places.retain(|place| ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|name| place.join(name).exists()));
+    places.retain(|place| {
+        ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|name| place.join(name).exists())
+    });
     places.into_iter().next().ok_or_else(|| "no PostgreSQL server; install Debian's postgresql".to_owned())
 }
 
@@ -54,7 +56,11 @@ impl Server {
         silent(initdb.arg(server.data()).arg("--pwfile").arg(server.directory.join("password")))?;
         let options = format!("-c listen_addresses='' -c fsync=off -k {}", server.directory.display());
         let mut start = server.program("pg_ctl");
-        start.args(["-w", "-o", &options, "-l"]).arg(server.directory.join("log")).arg("-D").arg(server.data());
+        start
+            .args(["-w", "-o", &options, "-l"])
+            .arg(server.directory.join("log"))
+            .arg("-D")
+            .arg(server.data());
         silent(start.arg("start"))?;
         Ok(server)
     }

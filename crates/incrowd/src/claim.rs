@@ -107,7 +107,10 @@ impl Claim {
         let taken = |others: &[PathBuf]| own.is_some() && others.iter().any(|other| place(other) == own);
         let help = "give it a name of its own";
         if taken(&self.reads) {
-            return Err(Error::job(format!("{what} would overwrite a file that is read")).help(help).at(key));
+            let kind = if is_database(path) { "table" } else { "file" };
+            return Err(Error::job(format!("{what} would overwrite a {kind} that is read"))
+                .help(help)
+                .at(key));
         }
         if taken(&self.writes) {
             let message = format!("{what} would go where another output of the same run goes");

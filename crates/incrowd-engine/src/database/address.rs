@@ -196,7 +196,8 @@ mod tests {
         let query = "select *\nfrom people where town = 'São Paulo' and a & b = c?";
         let located = locate(base, None, Some(query)).unwrap();
         assert_eq!(Address::parse(&located).unwrap().query.as_deref(), Some(query));
-        let named = locate(Path::new("postgresql:///db?host=/run"), Some("care.\"My people\""), None).unwrap();
+        let named =
+            locate(Path::new("postgresql:///db?host=/run"), Some("care.\"My people\""), None).unwrap();
         assert_eq!(named.to_str().unwrap(), "postgresql:///db?host=/run&table=care.%22My%20people%22");
         assert_eq!(table_of(&named).as_deref(), Some("care.\"My people\""));
         assert!(locate(&named, None, Some("select 1")).is_err());

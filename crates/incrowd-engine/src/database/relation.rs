@@ -131,11 +131,14 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
     for column in statement.columns() {
         let (name, of) = (column.name(), column.type_());
         let Some(read) = reading(of) else {
-            return Err(Error::input(format!("column `{name}` is of type `{}`, which is not read", of.name()))
-                .help(format!(
-                    "select the columns you need with `[input] query`, or make text of it there: {}::text",
-                    quoted(name)
-                )));
+            return Err(Error::input(format!(
+                "column `{name}` is of type `{}`, which is not read",
+                of.name()
+            ))
+            .help(format!(
+                "select the columns you need with `[input] query`, or make text of it there: {}::text",
+                quoted(name)
+            )));
         };
         cells.push(if read.cast { format!("{}::text", quoted(name)) } else { quoted(name) });
         columns.push(Column { name: name.to_owned(), data_type: read.data_type, sql: Some(read.sql) });

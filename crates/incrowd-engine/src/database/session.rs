@@ -69,8 +69,7 @@ pub(super) fn told(what: &str, error: &postgres::Error) -> Error {
         return Error::resources(format!("{what}: {error}{cause}"));
     };
     let code = own.code().code();
-    let harmless =
-        ["08", "25", "26", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "0A"];
+    let harmless = ["08", "25", "26", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "0A"];
     let says = match code.get(..2).is_some_and(|class| harmless.contains(&class)) {
         true => format!("{what}: {} (SQLSTATE {code})", own.message()),
         false => {
@@ -83,7 +82,8 @@ pub(super) fn told(what: &str, error: &postgres::Error) -> Error {
     };
     match code.get(..2) {
         Some("53" | "55" | "57" | "58" | "40" | "08" | "54") => Error::resources(says),
-        Some("2B") => Error::resources(says).help("views and the like need the old table: drop them, or publish under another name"),
+        Some("2B") => Error::resources(says)
+            .help("views and the like need the old table: drop them, or publish under another name"),
         _ => Error::input(says),
     }
 }

@@ -202,8 +202,11 @@ impl Store for PostgresStore {
             return Err(Error::bug("a table was staged for which no place was claimed"));
         };
         if let Some(long) = columns.iter().find(|column| column.name.len() > 63) {
-            return Err(Error::input(format!("the name of column `{}` is too long for the server", long.name))
-                .help("names of columns have at most 63 bytes there: give it another in `[input] query`"));
+            return Err(Error::input(format!(
+                "the name of column `{}` is too long for the server",
+                long.name
+            ))
+            .help("names of columns have at most 63 bytes there: give it another in `[input] query`"));
         }
         place.columns = columns.iter().map(|column| (column.name.clone(), sql_type(column))).collect();
         let defined: Vec<String> =
@@ -214,7 +217,8 @@ impl Store for PostgresStore {
             "the table of the release cannot be made",
         )?;
         // Frozen rows are there for whoever can see the table, however old the view he has of the data.
-        let sql = format!("COPY {partial} FROM STDIN (FORMAT csv, HEADER true, FREEZE true, ENCODING 'UTF8')");
+        let sql =
+            format!("COPY {partial} FROM STDIN (FORMAT csv, HEADER true, FREEZE true, ENCODING 'UTF8')");
         let (writer, taken) = ToServer::start(&place.session, sql);
         place.taken = Mutex::new(Some(taken));
         Ok(Staging {
@@ -230,8 +234,7 @@ impl Store for PostgresStore {
     fn open(&self, _: usize) -> Result<Source> {
         let place = self.place()?;
         place.settle()?;
-        let relation =
-            Relation::under_way(&place.session, place.quoted(&place.partial), &place.columns);
+        let relation = Relation::under_way(&place.session, place.quoted(&place.partial), &place.columns);
         let names = place.columns.iter().map(|(name, _)| name.clone()).collect();
         Ok(Source::of_relation(&place.session.name, Arc::new(relation), names))
     }

@@ -185,8 +185,15 @@ impl Source {
         let hasher = self.digest.then(blake3::Hasher::new);
         // A digest is that of the whole table.
         let sent = (!self.digest).then_some(wanted);
-        let queue =
-            Mutex::new(Queue { source: self, next: 0, part: 0, chunks: None, within: 0, hasher, wanted: sent });
+        let queue = Mutex::new(Queue {
+            source: self,
+            next: 0,
+            part: 0,
+            chunks: None,
+            within: 0,
+            hasher,
+            wanted: sent,
+        });
         let stop = AtomicBool::new(false);
         let work = || {
             let mut state = worker();
@@ -273,9 +280,16 @@ impl Source {
                     // Only what is wanted was sent, and a null is not an empty text.
                     Some(_) if !self.digest => {
                         let sent: Vec<usize> = (0..positions.len()).collect();
-                        fields.with_nulls(true).scan(&chunk.bytes, part.delimiter, sent.len().max(1), &sent)?
+                        fields.with_nulls(true).scan(
+                            &chunk.bytes,
+                            part.delimiter,
+                            sent.len().max(1),
+                            &sent,
+                        )?
                     }
-                    _ => fields.with_nulls(false).scan(&chunk.bytes, part.delimiter, part.width, &positions)?,
+                    _ => {
+                        fields.with_nulls(false).scan(&chunk.bytes, part.delimiter, part.width, &positions)?
+                    }
                 };
                 visit(worker, at, &batch, &slots)?;
                 progress.advance(chunk.read);
