@@ -81,13 +81,17 @@ impl<const COMMAND: usize> Keys<COMMAND> {
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
         // How the original is read says nothing about the release; what is typed does.
-        let own =
-            ["[input] delimiter", "[input] format", "[input] encoding", "[input] decimal", "[input] sheet"];
-        let reading = |key: &Key| own.contains(&key.title().as_str());
+        let own = ["delimiter", "format", "encoding", "decimal", "sheet", "table", "query"]
+            .map(|key| format!("[input] {key}"));
+        let reading = |key: &Key| own.contains(&key.title());
         let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
         (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
         (judging.release.encoding, judging.release.decimal) = (typed.encoding, typed.decimal);
         judging.release.sheet = typed.sheet;
+        if typed.table.is_some() || typed.query.is_some() {
+            judging.release.paths =
+                vec![incrowd::locate(release, typed.table.as_deref(), typed.query.as_deref())?];
+        }
         let builder = match &self.job {
             Some(path) => JobBuilder::read(path)?,
             None if self.has("[columns] role") => JobBuilder::default(),
@@ -117,8 +121,10 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         judging.values = values.filter(|_| self.has("[external] values"));
         judging.external = job.external.filter(|external| !external.paths.is_empty());
         // A job file may have come without its table.
-        let there =
-            |path: &PathBuf| Source::matching(from_ref(path)).is_ok_and(|all| all.iter().all(|f| f.exists()));
+        let there = |path: &PathBuf| {
+            Source::matching(from_ref(path))
+                .is_ok_and(|all| all.iter().all(|f| f.exists() || incrowd::is_database(f)))
+        };
         let known = original.is_some() || input.paths.iter().all(there);
         if let Some(path) = original {
             input.paths = vec![path.clone()];
@@ -126,6 +132,11 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
         Ok((judging, file.provenance))
     }
+}
+
+/// Where the release that is judged is, in words.
+pub(crate) fn release_of(judging: &Judging) -> String {
+    judging.release.paths.first().map(|path| path.display().to_string()).unwrap_or_default()
 }
 
 /// Reads parameters of plain-k-anonymity, `p=0.8,d=0.85,on=age`.

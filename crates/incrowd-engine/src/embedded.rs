@@ -14,7 +14,7 @@ use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
-use crate::store::{FileStore, MemoryStore, Places, Store};
+use crate::store::{FileStore, MemoryStore, Places, Store, TableColumn};
 use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Shape, emit, replay, shape};
 
 /// The engine for one machine: a table in files or in memory, and a store for what is released of it.
@@ -52,8 +52,13 @@ impl Weighed {
 impl Embedded {
     /// Takes a table from one place and puts releases in another.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
+        Embedded::with_store(source, Box::new(store))
+    }
+
+    /// The same with a store of any kind.
+    pub fn with_store(source: Source, store: Box<dyn Store>) -> Embedded {
         let (persons, weighed, shapes) = (Vec::new(), Vec::new(), Vec::new());
-        Embedded { source, store: Box::new(store), last: None, persons, weighed, shapes }
+        Embedded { source, store, last: None, persons, weighed, shapes }
     }
 
     /// A table in files, and releases in files.
@@ -116,10 +121,18 @@ fn sniffed(values: &[String]) -> DataType {
 
 impl Embedded {
     fn begin_table(&mut self, table: usize, plan: &Plan<'_>, output: &Output) -> Result<(Renderer, Sink)> {
-        let staging = self.store.stage(table)?;
+        let described = output.columns.iter().map(|(name, content)| {
+            let as_it_is = matches!(content, Content::Carried | Content::Sensitive(_));
+            let own = self.source.columns().iter().position(|own| own == name).filter(|_| as_it_is);
+            let sql = own.and_then(|at| self.source.column(at).sql);
+            let data_type = self.data_type(name, *content, plan)?;
+            Ok(TableColumn { name: name.clone(), data_type, sql })
+        });
+        let described = described.collect::<Result<Vec<_>>>()?;
+        let staging = self.store.stage(table, &described)?;
         let mut columns = Vec::with_capacity(output.columns.len());
-        for (name, content) in &output.columns {
-            let data_type = match self.data_type(name, *content, plan)? {
+        for ((name, content), TableColumn { data_type, .. }) in output.columns.iter().zip(described) {
+            let data_type = match data_type {
                 // An Arrow file has one dictionary of a column, and which values will be carried is not known at its start.
                 DataType::Dictionary(_, values)
                     if *content == Content::Carried && staging.format == Format::Arrow =>
@@ -156,7 +169,8 @@ impl Engine for Embedded {
     }
 
     fn begin(&mut self, places: &Places) -> Result<()> {
-        self.store.begin(places)
+        let reads = self.source.identities();
+        self.store.begin(&Places { reads, ..places.clone() })
     }
 
     fn stage(

@@ -10,6 +10,7 @@
 mod beside;
 mod cells;
 mod copy;
+mod database;
 mod embedded;
 mod emit;
 mod fold;
@@ -34,13 +35,16 @@ mod withheld_draw;
 
 pub use beside::{Beside, Seen};
 pub use copy::copy;
+pub use database::{MANIFESTS, PostgresStore, check_address, is_database, locate, read_manifest, table_of};
 pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use shape::{Shape, high_column, low_column};
 pub use source::{Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest};
-pub use store::{Dialect, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, delimiter_of};
+pub use store::{
+    Dialect, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
+};
 
 use std::path::Path;
 

@@ -4,6 +4,9 @@
 //! to standard error, past the harness that shows what passing tests print to nobody, and to the file that
 //! `INCROWD_TEST_SKIPPED` names. `./test` names a fresh one and prints it at its end.
 
+#[cfg(unix)]
+pub mod postgres;
+
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use incrowd_core::model::Promise;
 use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
-use incrowd_engine::{Beside, recover_beside};
+use incrowd_engine::{Beside, is_database, read_manifest, recover_beside};
 
 use crate::checked::{need_sensitive, promises};
 use crate::job::RoleName;
@@ -157,8 +157,13 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
         ([path], None) => Some(path.as_path()),
         _ => None,
     };
+    if let (Some(path), None) = (path.filter(|path| is_database(path)), &judging.manifest) {
+        let kept = read_manifest(path)?;
+        let parsed = kept.map(|bytes| Manifest::parse(&bytes)).transpose();
+        return parsed.map_err(|e| Error::input(format!("the manifest in the database: {}", e.message())));
+    }
     let Some(file) = judging.manifest.clone().or_else(|| path.map(default_path)) else { return Ok(None) };
-    for part in path.into_iter().chain([file.as_path()]) {
+    for part in path.into_iter().filter(|path| !is_database(path)).chain([file.as_path()]) {
         recover_beside(part)?;
     }
     let bytes = match std::fs::read(&file) {

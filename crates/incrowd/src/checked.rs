@@ -6,7 +6,7 @@ use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec, looks_like_a_name,
 };
-use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source};
+use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source, is_database};
 use incrowd_recode::Method;
 
 use crate::claim::Claim;
@@ -380,13 +380,24 @@ impl CheckedJob {
             );
         };
         let tables = self.publication.tables(self, &output.path)?;
-        let manifest = output.manifest.clone().unwrap_or_else(|| manifest::default_path(&output.path));
+        let in_database = is_database(&output.path);
+        let beside = || match in_database {
+            // The database has it.
+            true => PathBuf::new(),
+            false => manifest::default_path(&output.path),
+        };
+        let manifest = output.manifest.clone().unwrap_or_else(beside);
         let mut claim = Claim::of_job(&self.job);
         output.sign.iter().for_each(|key| claim.reads(key));
         for table in &tables {
-            claim.writes(&table.path, table.what, table.key)?;
+            match is_database(&table.path) {
+                true => claim.takes(&table.path, table.what, table.key)?,
+                false => drop(claim.writes(&table.path, table.what, table.key)?),
+            }
         }
-        claim.writes(&manifest, "the manifest", "output.manifest")?;
+        if !manifest.as_os_str().is_empty() {
+            claim.writes(&manifest, "the manifest", "output.manifest")?;
+        }
         let pages = [("output.report", &output.report), ("output.owner_report", &output.owner_report)];
         for (key, path) in pages {
             if let Some(path) = path {
@@ -405,6 +416,7 @@ impl CheckedJob {
                 private,
                 csv_safe: output.csv_safe,
                 dialect: Dialect::default(),
+                reads: Vec::new(),
             },
         ))
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, HierarchySpec, Result};
-use incrowd_engine::{Source, Target};
+use incrowd_engine::{Source, Target, is_database};
 
 use crate::job::{ColumnJob, Input, Job};
 use crate::judging::Judging;
@@ -19,6 +19,9 @@ pub struct Claim {
 
 /// What a path is, whatever it is called: two names of one file are one file.
 fn place(path: &Path) -> Option<PathBuf> {
+    if is_database(path) {
+        return Some(path.to_owned());
+    }
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
@@ -49,7 +52,8 @@ impl Claim {
     pub fn of_judging(judging: &Judging) -> Claim {
         let mut claim = Claim::default();
         claim.read_others(&judging.release.paths);
-        let beside = judging.release.paths.iter().map(|path| crate::manifest::default_path(path));
+        let files = judging.release.paths.iter().filter(|path| !is_database(path));
+        let beside = files.map(|path| crate::manifest::default_path(path));
         claim.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
         claim.reads.extend(judging.values.clone());
         claim.reads.extend(judging.check.clone());
@@ -93,18 +97,26 @@ impl Claim {
     /// Claims a file to be written and decides where it will be, or says why that cannot be: whose place it would take, or that
     /// something other than a file is there. `what` names it in a message, `key` in a job.
     pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<Target> {
+        self.takes(path, what, key)?;
+        Target::decide(path).map_err(|e| e.at(key))
+    }
+
+    /// Claims a place that need not be a file.
+    pub(crate) fn takes(&mut self, path: &Path, what: &str, key: &str) -> Result<()> {
         let own = place(path);
         let taken = |others: &[PathBuf]| own.is_some() && others.iter().any(|other| place(other) == own);
         let help = "give it a name of its own";
         if taken(&self.reads) {
-            return Err(Error::job(format!("{what} would overwrite a file that is read")).help(help).at(key));
+            let kind = if is_database(path) { "table" } else { "file" };
+            return Err(Error::job(format!("{what} would overwrite a {kind} that is read"))
+                .help(help)
+                .at(key));
         }
         if taken(&self.writes) {
             let message = format!("{what} would go where another output of the same run goes");
             return Err(Error::job(message).help(help).at(key));
         }
-        let target = Target::decide(path).map_err(|e| e.at(key))?;
         self.writes.push(path.to_owned());
-        Ok(target)
+        Ok(())
     }
 }

@@ -99,6 +99,7 @@ pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy,
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine::{
     Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, Target, abandon_all,
+    is_database, locate,
 };
 pub use incrowd_recode as recode;
 pub use insight::Insight;

@@ -6,7 +6,9 @@ use incrowd_audit::{Alone, Verification};
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Embedded, Engine, FileStore, MemoryStore, ReleasedTable};
+use incrowd_engine::{
+    Embedded, Engine, FileStore, MemoryStore, PostgresStore, ReleasedTable, Store, is_database,
+};
 use incrowd_recode::{Outcome, Reported};
 use serde_json::{Value as Json, json};
 
@@ -74,7 +76,12 @@ pub struct Released {
 /// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let pages = crate::report::targets(job)?;
-    let mut engine = Embedded::new(open_input(&job.input)?, FileStore::default());
+    let in_database = job.output.as_ref().is_some_and(|output| is_database(&output.path));
+    let store: Box<dyn Store> = match in_database {
+        true => PostgresStore::new().map_err(|e| e.at("output.path"))?,
+        false => Box::new(FileStore::default()),
+    };
+    let mut engine = Embedded::with_store(open_input(&job.input)?, store);
     let report = anonymize_with(&mut engine, job, progress)?;
     crate::report::write_pages(job, &pages, progress)
         .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;

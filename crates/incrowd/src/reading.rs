@@ -9,7 +9,7 @@ use incrowd_core::{
     Result, Role, Schema, SensitiveSpec, spelling,
 };
 use incrowd_engine::{
-    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, recover_beside,
+    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, is_database, recover_beside,
 };
 
 use crate::job::{ColumnJob, Input, OnMissing, Output, RoleName, Roles, Table};
@@ -46,7 +46,7 @@ pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
-    for path in &table.paths {
+    for path in table.paths.iter().filter(|path| !is_database(path)) {
         recover_beside(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };

@@ -2,6 +2,8 @@
 
 use incrowd_core::text::{Block, groups, number, thousands};
 
+use incrowd_engine::MANIFESTS;
+
 use crate::pipeline::Report;
 
 /// So many columns are told with their cost unless all are asked for.
@@ -32,7 +34,10 @@ impl Report {
             said.push(Block::line(format!("         {}", missing_cells_text(&told.matches, &told.worth))));
         }
         self.cost(&mut said, all);
-        said.push(Block::line(format!("manifest {}", self.manifest_path.display())));
+        said.push(Block::line(match self.manifest_path.as_os_str().is_empty() {
+            true => format!("manifest in the table {MANIFESTS} beside it"),
+            false => format!("manifest {}", self.manifest_path.display()),
+        }));
         said
     }
 

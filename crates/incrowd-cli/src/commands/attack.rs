@@ -43,7 +43,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report, &args.release.display().to_string(), args.all);
+        print(&report, &crate::flags::release_of(&judging), args.all);
         if let Some(path) = &args.details {
             print_private(&report, &path.display().to_string());
         }

@@ -18,7 +18,8 @@ const SHOWN: usize = 5;
 /// So many columns are listed all the same.
 const FEW: usize = 12;
 /// The keys that say how the table is read.
-const READING: [&str; 7] = ["missing", "delimiter", "format", "encoding", "decimal", "sheet", "weight"];
+const READING: [&str; 9] =
+    ["missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "weight"];
 
 pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let sampling = match (args.population_size, args.sampling_fraction) {

@@ -19,7 +19,10 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
             .help("add --original people.csv, or --job with the job the release was made with")
             .into());
     }
-    let output = args.output.clone().unwrap_or_else(|| beside(&args.release, "report.html"));
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| beside(judging.release.paths.first().unwrap_or(&args.release), "report.html"));
     let mut claim = incrowd::Claim::of_judging(&judging);
     args.keys.job.iter().for_each(|path| claim.reads(path));
     let public_target = claim.writes(&output, "the page", "output")?;
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
     } else {
         say!(
             "release  {}   {}",
-            args.release.display(),
+            crate::flags::release_of(&judging),
             if pages.holds { "keeps its promises" } else { "does NOT keep its promises" }
         );
         print(Some(&output), owner.map(|(path, _)| path.as_path()));

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
     if mode.json {
         mode.print_json(&checked.to_json());
     } else {
-        print(&checked, &args.release.display().to_string());
+        print(&checked, &crate::flags::release_of(&judging));
     }
     Ok(ExitCode::from(u8::from(!checked.holds())))
 }

@@ -45,6 +45,8 @@ mod interrupted;
 mod killed;
 #[cfg(unix)]
 mod places;
+#[cfg(unix)]
+mod postgres;
 mod standard_streams;
 #[cfg(unix)]
 mod streams;

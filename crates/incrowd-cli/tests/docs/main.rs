@@ -10,9 +10,12 @@
 mod alike;
 mod page;
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use incrowd_testing::postgres::Server;
 
 use alike::{GAP, alike, mended, trimmed};
 use page::{Shown, Step, steps};
@@ -25,6 +28,8 @@ fn root() -> PathBuf {
 struct Room {
     dir: tempfile::TempDir,
     home: tempfile::TempDir,
+    /// A database, if the page needs one.
+    server: RefCell<Option<Server>>,
 }
 
 impl Room {
@@ -43,6 +48,7 @@ impl Room {
                     .map(|name| (name, self.home.path())),
             )
             .envs([("LC_ALL", "C.UTF-8"), ("NO_COLOR", "1"), ("TERM", "dumb")])
+            .envs(self.server.borrow().iter().flat_map(Server::settings))
             .env("PATH", path.unwrap())
             .stdin(Stdio::null())
             .stdout(file.try_clone().unwrap())
@@ -55,6 +61,12 @@ impl Room {
     /// Puts public data beside the commands, or says what is not there.
     fn provide(&self, needs: &[String]) -> Result<(), String> {
         for name in needs {
+            if name == "postgresql" {
+                if self.server.borrow().is_none() {
+                    *self.server.borrow_mut() = Some(Server::start("trust")?);
+                }
+                continue;
+            }
             let from = std::fs::canonicalize(incrowd_testing::data(name)?.join(name)).unwrap();
             let to = self.dir.path().join(name);
             if !to.exists() {
@@ -122,7 +134,8 @@ impl Page<'_> {
 /// Runs a page.
 fn check(name: &str) {
     let text = std::fs::read_to_string(root().join(name)).unwrap();
-    let room = Room { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() };
+    let (dir, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let room = Room { dir, home, server: RefCell::new(None) };
     let mut page = Page { name, lines: text.lines().collect(), wrong: Vec::new(), mends: Vec::new() };
     let mut last = String::new();
     for step in steps(&text) {
@@ -185,6 +198,7 @@ pages! {
     microaggregation "docs/microaggregation.md"
     coming_from "docs/coming-from.md"
     plain_k_anonymity "docs/plain-k-anonymity.md"
+    postgres "docs/postgres.md"
     profile "docs/profile.md"
     publishing "docs/publishing.md"
     report "docs/report.md"

@@ -198,6 +198,7 @@ pub(super) fn columns(schema: &SchemaRef) -> Vec<Column> {
     let column = |f: &Arc<arrow_schema::Field>| Column {
         name: f.name().clone(),
         data_type: Some(f.data_type().clone()),
+        sql: None,
     };
     schema.fields().iter().map(column).collect()
 }

@@ -39,7 +39,7 @@ struct Raw {
 }
 
 struct Watch {
-    file: File,
+    file: Box<dyn Read + Send>,
     raw: std::sync::Arc<std::sync::Mutex<Raw>>,
 }
 
@@ -72,19 +72,29 @@ pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
     let failed = |e: io::Error| unreadable(&part.path, &e);
     let file = File::open(&part.path).map_err(failed)?;
     let mut text = Vec::new();
-    let reader = text_of(part, Watch { file, raw: Default::default() }).map_err(failed)?;
+    let reader = text_of(part, Watch { file: Box::new(file), raw: Default::default() }).map_err(failed)?;
     reader.take(bytes).read_to_end(&mut text).map_err(failed)?;
     Ok(text)
 }
 
 impl Chunks {
-    pub(super) fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Chunks> {
+    /// Opens a file, or a relation of a database, of which only some columns are sent if that is enough.
+    pub(super) fn open(
+        part: &Part,
+        hasher: Option<blake3::Hasher>,
+        wanted: Option<&[usize]>,
+    ) -> Result<Chunks> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file = File::open(&part.path).map_err(failed)?;
+        let file: Box<dyn Read + Send> = match &part.database {
+            Some(relation) => relation.read(wanted)?,
+            None => Box::new(File::open(&part.path).map_err(failed)?),
+        };
         let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
         let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
         let carry = Vec::new();
-        Ok(Chunks { part: part.clone(), reader, raw, carry, begun: false, ended: false, told: 0 })
+        // A relation sends no header.
+        let begun = part.database.is_some();
+        Ok(Chunks { part: part.clone(), reader, raw, carry, begun, ended: false, told: 0 })
     }
 
     /// The state of the digest after the whole file was read.

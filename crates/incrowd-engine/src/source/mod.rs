@@ -11,11 +11,14 @@ mod sniff;
 mod work;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
 use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
+
+use crate::database::{self, Relation, is_database};
 
 pub use batches::Batches;
 pub use encoding::Encoding;
@@ -145,6 +148,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// The type in formats that have types.
     pub(crate) data_type: Option<DataType>,
+    /// The type in the database it comes from.
+    pub(crate) sql: Option<&'static str>,
 }
 
 /// One file, or a table in memory.
@@ -167,6 +172,8 @@ pub(crate) struct Part {
     named: bool,
     /// What the names of its directories say of all its records. These columns come after those of the file.
     constants: Vec<directory::Constant>,
+    /// The relation of a database, if it is one.
+    database: Option<Arc<Relation>>,
 }
 
 impl Part {
@@ -199,7 +206,7 @@ impl Source {
                 // Some writers keep the column in the file as well.
                 if !own.iter().any(|column| column.name == constant.0) {
                     part.positions.push(own.len());
-                    own.push(Column { name: constant.0.clone(), data_type: None });
+                    own.push(Column { name: constant.0.clone(), data_type: None, sql: None });
                     part.constants.push(constant);
                 }
             }
@@ -258,6 +265,7 @@ impl Source {
             typed: Some(arrow::Typed::Batches(batches.clone())),
             named: true,
             constants: Vec::new(),
+            database: None,
         };
         Ok(Source::of_part(part, columns, false))
     }
@@ -276,11 +284,26 @@ impl Source {
             typed: None,
             named: true,
             constants: Vec::new(),
+            database: None,
         };
         let (typed, columns) = arrow::open_bytes(&part, bytes)?;
         (part.typed, part.width) = (Some(typed), columns.len());
         part.positions = (0..columns.len()).collect();
         Ok(Source::of_part(part, columns, true))
+    }
+
+    /// A relation of a database with columns of these names, read as text of which a digest is computed.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn of_relation(name: &Path, relation: Arc<Relation>, columns: Vec<String>) -> Source {
+        let column = |name| Column { name, data_type: None, sql: None };
+        let columns: Vec<Column> = columns.into_iter().map(column).collect();
+        Source::of_part(database_part(name, relation, columns.len()), columns, true)
+    }
+
+    /// Names for the tables of databases that are read; equal if the tables are.
+    pub(crate) fn identities(&self) -> Vec<String> {
+        let relations = self.parts.iter().filter_map(|part| part.database.as_ref());
+        relations.flat_map(|relation| relation.identities().to_vec()).collect()
     }
 
     /// The batches of an Arrow file whose bytes are in memory.
@@ -354,7 +377,29 @@ impl Source {
     }
 }
 
+/// A relation of a database as a part of a table.
+fn database_part(name: &Path, relation: Arc<Relation>, width: usize) -> Part {
+    Part {
+        path: name.to_owned(),
+        format: Format::Csv(Compression::Plain),
+        bytes: relation.bytes(),
+        delimiter: b',',
+        encoding: Encoding::Utf8,
+        decimal: Some(DecimalMark::Point),
+        positions: (0..width).collect(),
+        width,
+        typed: None,
+        named: true,
+        constants: Vec::new(),
+        database: Some(relation),
+    }
+}
+
 fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
+    if is_database(path) {
+        let (relation, columns) = database::open(path)?;
+        return Ok((database_part(path, relation, columns.len()), columns));
+    }
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(path, &e))?;
     if !metadata.is_file() {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
@@ -389,6 +434,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         typed: None,
         named: true,
         constants: Vec::new(),
+        database: None,
     };
     let columns = match format {
         Format::Csv(_) => {
@@ -398,7 +444,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
             let header = sniff::header(&part, options.delimiter)?;
             (part.delimiter, part.named) = (header.delimiter, header.sure);
             part.decimal = Some(options.decimal.unwrap_or(header.decimal));
-            header.names.into_iter().map(|name| Column { name, data_type: None }).collect()
+            header.names.into_iter().map(|name| Column { name, data_type: None, sql: None }).collect()
         }
         Format::Parquet | Format::Arrow => {
             let (typed, columns) = arrow::open(&part)?;
@@ -429,6 +475,10 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
     let alone = |path: PathBuf| directory::Found { path, constants: Vec::new() };
     let mut expanded = Vec::new();
     for path in paths {
+        if is_database(path) {
+            expanded.push(alone(path.clone()));
+            continue;
+        }
         let text = path.to_string_lossy();
         if path.is_dir() {
             expanded.extend(directory::files(path)?);
@@ -448,7 +498,11 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
     // The same people twice would look like a crowd.
     let mut seen = hashbrown::HashSet::new();
     for found in &expanded {
-        if found.path.canonicalize().is_ok_and(|path| !seen.insert(path)) {
+        let place = match is_database(&found.path) {
+            true => Ok(found.path.clone()),
+            false => found.path.canonicalize(),
+        };
+        if place.is_ok_and(|path| !seen.insert(path)) {
             return Err(Error::job(format!("the file `{}` is named twice", found.path.display())));
         }
     }

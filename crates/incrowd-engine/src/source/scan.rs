@@ -14,10 +14,14 @@ pub(crate) struct Fields {
     unescaped: Vec<u8>,
     /// For each column of the file its slot, or `UNWANTED`.
     slots: Vec<u32>,
+    /// Whether an empty field without quotes is a null; then a blank line is a record of a table with one column.
+    nulls: bool,
 }
 
 const UNWANTED: u32 = u32::MAX;
 const ELSEWHERE: u32 = 1 << 31;
+/// The start of a field that is a null.
+const NULL: u32 = u32::MAX;
 
 /// The records of a chunk.
 #[derive(Debug)]
@@ -40,6 +44,9 @@ impl Records for TextBatch<'_> {
         Some(if start & ELSEWHERE as usize == 0 {
             &self.bytes[start..start + length]
         } else {
+            if start == NULL as usize {
+                return None;
+            }
             let start = start & !(ELSEWHERE as usize);
             &self.fields.unescaped[start..start + length]
         })
@@ -47,6 +54,12 @@ impl Records for TextBatch<'_> {
 }
 
 impl Fields {
+    /// The same for text in which an empty field without quotes is, or is not, a null, as `COPY` writes it.
+    pub(crate) fn with_nulls(&mut self, nulls: bool) -> &mut Fields {
+        self.nulls = nulls;
+        self
+    }
+
     /// Scans a chunk of whole records; `columns` is the width of the file, `wanted` the columns to keep.
     pub(crate) fn scan<'a>(
         &'a mut self,
@@ -79,7 +92,7 @@ impl Fields {
                 // The last record may lack its line end.
                 let end = if bytes[start..].ends_with(b"\r") { bytes.len() - 1 } else { bytes.len() };
                 if column > 0 || start < end {
-                    self.keep(column, start, end - start, width, records);
+                    self.keep_bare(column, start, end - start, width, records);
                     records += 1;
                     check(column + 1, columns, records)?;
                 }
@@ -88,8 +101,8 @@ impl Fields {
             match bytes[at] {
                 b'\n' => {
                     let end = if at > start && bytes[at - 1] == b'\r' { at - 1 } else { at };
-                    if column > 0 || end > start {
-                        self.keep(column, start, end - start, width, records);
+                    if column > 0 || end > start || (self.nulls && columns == 1) {
+                        self.keep_bare(column, start, end - start, width, records);
                         records += 1;
                         check(column + 1, columns, records)?;
                     }
@@ -115,11 +128,18 @@ impl Fields {
                 // A mark inside a field is text.
                 b'"' => {}
                 _ => {
-                    self.keep(column, start, at - start, width, records);
+                    self.keep_bare(column, start, at - start, width, records);
                     (column, start) = (column + 1, at + 1);
                 }
             }
         }
+    }
+
+    /// Keeps a field without quotes.
+    #[inline]
+    fn keep_bare(&mut self, column: usize, start: usize, length: usize, width: usize, records: usize) {
+        let start = if self.nulls && length == 0 { NULL as usize } else { start };
+        self.keep(column, start, length, width, records);
     }
 
     #[inline]

@@ -104,6 +104,8 @@ struct Queue<'a> {
     chunks: Option<Chunks>,
     within: usize,
     hasher: Option<blake3::Hasher>,
+    /// The columns that a database need send.
+    wanted: Option<&'a [usize]>,
 }
 
 impl Queue<'_> {
@@ -112,7 +114,7 @@ impl Queue<'_> {
             let unit = match part.format {
                 Format::Csv(_) => {
                     if self.chunks.is_none() {
-                        self.chunks = Some(Chunks::open(part, self.hasher.clone())?);
+                        self.chunks = Some(Chunks::open(part, self.hasher.clone(), self.wanted)?);
                     }
                     let chunks = self.chunks.as_mut().expect("opened above");
                     let chunk = chunks.next(careful)?;
@@ -181,7 +183,17 @@ impl Source {
         progress: &dyn Progress,
     ) -> Result<Option<Scan<W>>> {
         let hasher = self.digest.then(blake3::Hasher::new);
-        let queue = Mutex::new(Queue { source: self, next: 0, part: 0, chunks: None, within: 0, hasher });
+        // A digest is that of the whole table.
+        let sent = (!self.digest).then_some(wanted);
+        let queue = Mutex::new(Queue {
+            source: self,
+            next: 0,
+            part: 0,
+            chunks: None,
+            within: 0,
+            hasher,
+            wanted: sent,
+        });
         let stop = AtomicBool::new(false);
         let work = || {
             let mut state = worker();
@@ -264,7 +276,21 @@ impl Source {
         match unit {
             Unit::Chunk(chunk) => {
                 let at = Place { unit: number, before: 0 };
-                let batch = fields.scan(&chunk.bytes, part.delimiter, part.width, &positions)?;
+                let batch = match &part.database {
+                    // Only what is wanted was sent, and a null is not an empty text.
+                    Some(_) if !self.digest => {
+                        let sent: Vec<usize> = (0..positions.len()).collect();
+                        fields.with_nulls(true).scan(
+                            &chunk.bytes,
+                            part.delimiter,
+                            sent.len().max(1),
+                            &sent,
+                        )?
+                    }
+                    _ => {
+                        fields.with_nulls(false).scan(&chunk.bytes, part.delimiter, part.width, &positions)?
+                    }
+                };
                 visit(worker, at, &batch, &slots)?;
                 progress.advance(chunk.read);
                 Ok(batch.len() as u64)

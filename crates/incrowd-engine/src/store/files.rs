@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
 
-use super::{Dialect, Places, Staging, Store};
+use super::{Dialect, Places, Staging, Store, TableColumn};
 use crate::pending::{Note, Pending, write_failed};
 use crate::source::{Encoding, Format, Options, Source};
 
@@ -64,7 +64,7 @@ impl Store for FileStore {
         Ok(())
     }
 
-    fn stage(&mut self, table: usize) -> Result<Staging> {
+    fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
         let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);

@@ -9,7 +9,7 @@ use arrow_buffer::Buffer;
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
-use super::{Dialect, Places, Staging, Store};
+use super::{Dialect, Places, Staging, Store, TableColumn};
 use crate::sink::arrow::coded;
 use crate::source::{Batches, Format, Source};
 
@@ -142,7 +142,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn stage(&mut self, table: usize) -> Result<Staging> {
+    fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {
         let tables = self.tables();
         let table = tables.get(table).ok_or_else(unclaimed)?;
         let target = PathBuf::from(&table.name);

@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use arrow_schema::DataType;
 use incrowd_core::Result;
 
 use crate::pending::Note;
@@ -32,6 +33,19 @@ pub struct Places {
     pub csv_safe: bool,
     /// How text is written.
     pub dialect: Dialect,
+    /// Which tables are read, as a database tells them apart; their place is never taken.
+    pub reads: Vec<String>,
+}
+
+/// A column of a table about to be staged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type in formats that have types.
+    pub data_type: DataType,
+    /// Its type in the database it comes from, if it is published as it was there.
+    pub sql: Option<&'static str>,
 }
 
 /// How the cells of text are written.
@@ -72,7 +86,7 @@ pub trait Store: Debug {
     fn begin(&mut self, places: &Places) -> Result<()>;
 
     /// Starts the table at a position of the places.
-    fn stage(&mut self, table: usize) -> Result<Staging>;
+    fn stage(&mut self, table: usize, columns: &[TableColumn]) -> Result<Staging>;
 
     /// Opens a staged table for reading, as a stranger would; its digest is computed while it is read.
     fn open(&self, table: usize) -> Result<Source>;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, ParamKind, Value};
+use incrowd_engine::{check_address, is_database};
 use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -341,6 +342,9 @@ impl<'a> Entry<'a> {
 
     /// The file it names.
     pub(super) fn path(&self) -> Read<PathBuf> {
+        if let Some(address) = self.address()? {
+            return Ok(address);
+        }
         match &self.node.given {
             Given::Word(word) if !word.is_empty() => Ok(self.base.join(word)),
             _ => match self.text()? {
@@ -365,7 +369,24 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// The address of a database, which is relative to nothing.
+    fn address(&self) -> Read<Option<PathBuf>> {
+        let path = match &self.node.given {
+            Given::Word(word) => PathBuf::from(word),
+            _ => self.as_str().map(PathBuf::from).unwrap_or_default(),
+        };
+        if !is_database(&path) {
+            return Ok(None);
+        }
+        // Whoever is told where a password is must not be shown it.
+        check_address(&path).map_err(|error| Refused { error, at: At::Flag(String::new()) })?;
+        Ok(Some(path))
+    }
+
     fn pattern(&self) -> Read<PathBuf> {
+        if let Some(address) = self.address()? {
+            return Ok(address);
+        }
         match &self.node.given {
             Given::Word(word) => Ok(self.base.join(word)),
             _ => self.text().map(|text| match text {

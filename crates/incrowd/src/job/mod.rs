@@ -257,6 +257,10 @@ pub struct Input {
     pub decimal: Option<DecimalMark>,
     /// The sheet of an Excel file that has several.
     pub sheet: Option<String>,
+    /// The table, if `paths` is a database and does not name it. A job that was read has it there.
+    pub table: Option<String>,
+    /// The query whose answer is read in place of a table, likewise.
+    pub query: Option<String>,
     /// The column that says whose record it is. Then every promise counts persons.
     pub person: Option<String>,
     /// The column that says how many people of the population a record stands for. It is not published.
@@ -297,6 +301,8 @@ impl Default for Input {
             encoding: None,
             decimal: None,
             sheet: None,
+            table: None,
+            query: None,
             person: None,
             weight: None,
         }
@@ -339,6 +345,8 @@ impl DefaultRole {
 pub struct Output {
     /// The release; its extension tells the format.
     pub path: PathBuf,
+    /// The table, if `path` is a database and does not name it. A job that was read has it there.
+    pub table: Option<String>,
     /// The manifest, if not beside the release.
     pub manifest: Option<PathBuf>,
     /// The order of the records.

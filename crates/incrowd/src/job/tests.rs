@@ -149,6 +149,8 @@ fn every_other_key_means_what_it_says() {
             sheet: None,
             person: None,
             weight: None,
+            table: None,
+            query: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));

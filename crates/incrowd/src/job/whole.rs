@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Publish, near_miss};
+use incrowd_engine::{is_database, locate};
 
 use super::builder::JobBuilder;
 use super::given::{At, Read, Refused};
@@ -51,6 +52,7 @@ impl JobBuilder {
             return Err(Refused { error: error.at("output.order"), at: at.clone() });
         }
         self.find_hierarchies()?;
+        self.locate_tables()?;
         self.move_outputs();
         Ok(())
     }
@@ -93,6 +95,42 @@ impl JobBuilder {
                 let error = Error::job("there are no categories to publish");
                 let error = error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first");
                 return Err(Refused { error: error.at(format!("columns.{name}.publish")), at: at.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the tables of databases into their addresses.
+    fn locate_tables(&mut self) -> Read<()> {
+        let refuse = |builder: &JobBuilder, error: Error, key: &str| {
+            let at = builder.provenance.exactly(key).cloned().unwrap_or(At::Flag(String::new()));
+            Refused { error: error.at(key), at }
+        };
+        let no_database =
+            || Error::job("only a database has tables").help("write postgresql://user@host/database as path");
+        let input = &mut self.job.input;
+        if !input.paths.is_empty() && (input.table.is_some() || input.query.is_some()) {
+            let (table, query) = (input.table.take(), input.query.take());
+            let key = if query.is_some() { "input.query" } else { "input.table" };
+            let located = match input.paths.as_slice() {
+                [path] if is_database(path) => locate(path, table.as_deref(), query.as_deref()),
+                _ => Err(no_database()),
+            };
+            match located {
+                Ok(path) => input.paths = vec![path],
+                Err(error) => return Err(refuse(self, error, key)),
+            }
+        }
+        if let Some(output) = self.job.output.as_mut()
+            && let Some(table) = output.table.take()
+        {
+            let located = match is_database(&output.path) {
+                true => locate(&output.path, Some(&table), None),
+                false => Err(no_database()),
+            };
+            match located {
+                Ok(path) => output.path = path,
+                Err(error) => return Err(refuse(self, error, "output.table")),
             }
         }
         Ok(())
@@ -169,6 +207,9 @@ impl JobBuilder {
 
 /// `people.report.html` beside `people.release.csv`.
 pub fn beside(release: &Path, ending: &str) -> PathBuf {
+    if is_database(release) {
+        return PathBuf::from(format!("{}.{ending}", crate::manifest::stem(release)));
+    }
     let manifest = crate::manifest_path(release);
     let name = manifest.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
     release.with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))

@@ -420,6 +420,10 @@ pub fn default_path(release: &Path) -> PathBuf {
 
 /// The name of a release without what tells its format.
 pub(crate) fn stem(release: &Path) -> String {
+    if let Some(table) = incrowd_engine::table_of(release) {
+        let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
+        return table.chars().map(plain).collect();
+    }
     let name = file_name(release);
     let mut stem = name.as_str();
     for extension in [".gz", ".zst"] {
@@ -431,6 +435,9 @@ pub(crate) fn stem(release: &Path) -> String {
 
 /// The last part of a path: a manifest is public and names no directory.
 pub(crate) fn file_name(path: &Path) -> String {
+    if let Some(table) = incrowd_engine::table_of(path) {
+        return table;
+    }
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -121,6 +121,9 @@ pub(super) fn missing_words(column: &ColumnProfile) -> impl Iterator<Item = &str
 
 /// `people.csv.gz` becomes `people.release.csv`; whatever the format, it stays what it is.
 fn release_name(input: &Input) -> String {
+    if let Some(address) = input.paths.first().filter(|path| incrowd_engine::is_database(path)) {
+        return format!("{}.release.csv", crate::manifest::stem(address));
+    }
     let first = input.paths.first().map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned());
     let name = first.unwrap_or_default().replace(['*', '?', '[', ']'], "");
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -134,7 +137,7 @@ fn release_name(input: &Input) -> String {
 /// A path as the job file has to spell it to mean the same file from where the job file lies.
 fn path_from(job: &Path, path: &Path) -> Result<String> {
     let beside = job.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    let path = if beside || path.is_absolute() {
+    let path = if beside || path.is_absolute() || incrowd_engine::is_database(path) {
         path.to_owned()
     } else {
         std::path::absolute(path).map_err(|e| Error::resources(format!("where are we? {e}")))?

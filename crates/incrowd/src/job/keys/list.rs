@@ -58,6 +58,7 @@ const MAKING: &[Command] = &[Anonymize, Batches];
 const TABLES: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report];
 const TABLES_AND_INIT: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Init];
 const LOOKING: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile, Init];
+const DATABASES: &[Command] = &[Anonymize, Compare, Verify, Measure, Attack, Report, Profile, Init];
 const ALONG: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
 
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
@@ -79,8 +80,8 @@ const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
 /// Every key.
 pub const KEYS: &[Key] = &[
     Key {
-        about: "The table: a file, a pattern such as `\"part-*.csv\"`, or a list of both",
-        more: "All files are read as one table and must have the same columns, in any order. Tables given as arguments \
+        about: "The table: a file, a pattern such as `\"part-*.csv\"`, or a list of both; or a database",
+        more: "A database is `postgresql://user@host/database`; `table` or `query` says what of it. See docs/postgres.md. All files are read as one table and must have the same columns, in any order. Tables given as arguments \
                replace it.",
         flags: &[Flag { form: Form::Argument, ..flag("", "TABLE", &[Anonymize, Compare, Profile, Init]) }],
         set: Set::Job(|b, e| e.paths().map(|paths| b.job.input.paths = paths)),
@@ -146,6 +147,21 @@ pub const KEYS: &[Key] = &[
         ..key(Section::Input, "sheet", Kind::Text)
     },
     Key {
+        about: "The table of a database, `people` or `schema.people`",
+        more: "Read as SQL reads it: `\"My people\"` with quotes keeps capital letters and blanks. For `verify` and whatever else looks \
+               at a release, `--table` is the release.",
+        flags: &[flag("table", "NAME", DATABASES)],
+        set: Set::Job(|b, e| e.text().map(|name| b.job.input.table = Some(name.to_owned()))),
+        ..key(Section::Input, "table", Kind::Text)
+    },
+    Key {
+        about: "What is read of a database in place of a table: a query, `select …`",
+        more: "It may be run more than once, always on the same state of the data, and must give the same records each time.",
+        flags: &[flag("query", "SQL", DATABASES)],
+        set: Set::Job(|b, e| e.text().map(|sql| b.job.input.query = Some(sql.to_owned()))),
+        ..key(Section::Input, "query", Kind::Text)
+    },
+    Key {
         about: "The column that says whose record it is: then every promise counts persons, not records",
         more: "It is an identifier and never published. A record without a value there counts as a person of its own. See \
                docs/persons.md.",
@@ -176,11 +192,19 @@ pub const KEYS: &[Key] = &[
     Key {
         about: "Where the release goes; the extension tells the format",
         more: "`.csv`, `.tsv` or `.txt`, each also with `.gz` or `.zst`; `.parquet` or `.pq`; `.arrow`, `.feather` or \
-               `.ipc`.",
+               `.ipc`. Or a database, `postgresql://user@host/database`, with `table`.",
         required: Some("path = \"release.csv\""),
         flags: &[Flag { short: Some('o'), ..flag("output", "FILE", &[Anonymize]) }],
         set: Set::Job(|b, e| e.path().map(|path| b.output().path = path)),
         ..key(Section::Output, "path", Kind::File)
+    },
+    Key {
+        about: "The table of a database that the release becomes, if `path` is a database",
+        more: "An older table of that name is replaced, in one step with the manifest, which is a row of the table \
+               `incrowd_manifests`.",
+        flags: &[flag("output-table", "NAME", &[Anonymize])],
+        set: Set::Job(|b, e| e.text().map(|name| b.output().table = Some(name.to_owned()))),
+        ..key(Section::Output, "table", Kind::Text)
     },
     Key {
         about: "Where the manifest is, if not beside the release",

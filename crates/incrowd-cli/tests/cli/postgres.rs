@@ -1,0 +1,315 @@
+//! Tables of a PostgreSQL server that the tests start themselves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use incrowd_testing::or_skip;
+use incrowd_testing::postgres::Server;
+
+use crate::room::Room;
+
+const ROLES: &str = "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
+
+/// People, of whom some lack a town and some have an empty one.
+fn people(server: &Server, table: &str, rows: u32) {
+    server.sql(&format!(
+        "CREATE TABLE {table} AS SELECT 'name ' || i AS name, (20 + i * 7 % 50)::int AS age, \
+         CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END::char(1) AS sex, \
+         CASE WHEN i % 97 = 0 THEN NULL WHEN i % 89 = 0 THEN '' ELSE 'town, \"' || i % 13 || '\"' END AS town, \
+         (i * 31 % 11)::text || E' of\\n11' AS disease, i % 3 = 0 AS insured, DATE '2020-01-01' + i % 5 AS seen, \
+         (i % 7) / 4.0 AS dose, TIMESTAMPTZ '2020-01-01 12:00:00+02' + i % 4 * INTERVAL '1 hour' AS at \
+         FROM generate_series(1, {rows}) AS i"
+    ));
+}
+
+/// The records of a table as text in the order of their cells.
+fn sorted(server: &Server, table: &str) -> Vec<String> {
+    let mut lines: Vec<String> =
+        server.sql(&format!("SELECT row_to_json(t) FROM {table} AS t")).lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// Lets the server write a table into a file that the room has.
+fn export(server: &Server, room: &Room, table: &str, name: &str) {
+    let csv = server.sql(&format!("COPY (SELECT * FROM {table}) TO STDOUT (FORMAT csv, HEADER)"));
+    room.write(name, csv + "\n");
+}
+
+#[test]
+fn a_release_of_a_table_has_the_cells_of_a_release_of_its_file() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 2_000);
+    export(&server, &room, "people", "people.csv");
+    let address = server.address();
+    room.does(&format!("anonymize people.csv {ROLES} -o from_file.csv"));
+    room.does(&format!("anonymize {address} --table people {ROLES} -o from_table.csv"));
+    assert_eq!(room.text("from_file.csv"), room.text("from_table.csv"));
+    room.does(&format!("anonymize {address} --table people {ROLES} -o {address} --output-table release"));
+    let csv = server.sql("COPY (SELECT * FROM release) TO STDOUT (FORMAT csv, HEADER)") + "\n";
+    assert_eq!(csv, room.text("from_file.csv"));
+    // Files and databases mix.
+    room.does(&format!("anonymize people.csv {ROLES} -o {address} --output-table mixed"));
+    assert_eq!(sorted(&server, "mixed"), sorted(&server, "release"));
+    let query = "select%20*%20from%20people%20where%20age%20<%2040";
+    let done = room.does(&format!("profile {address}&query={query} --json"));
+    assert_eq!(done.json()["records"], 800, "{done}");
+}
+
+#[test]
+fn columns_that_are_passed_through_keep_their_types() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 1_000);
+    server.sql("CREATE TYPE mood AS ENUM ('glad', 'sad'); ALTER TABLE people ADD feels mood DEFAULT 'sad'");
+    server.sql("ALTER TABLE people ALTER sex TYPE char(3)");
+    let (address, as_they_are) = (server.address(), "--passthrough insured,seen,dose,at,feels");
+    let roles = "--quasi age,sex --sensitive disease -k 5";
+    room.does(&format!(
+        "anonymize {address} --table people {roles} {as_they_are} -o {address} --output-table r"
+    ));
+    let types = server.sql(
+        "SELECT string_agg(attname || ' ' || atttypid::regtype, ', ' ORDER BY attnum) FROM pg_attribute \
+         WHERE attrelid = 'r'::regclass AND attnum > 0",
+    );
+    let expected = "age text, sex text, disease text, insured boolean, seen date, dose numeric, \
+                    at timestamp with time zone, feels text";
+    assert_eq!(types, expected);
+    let all = |table: &str| {
+        let columns = "insured, seen, dose, at, feels::text, disease";
+        server.sql(&format!("SELECT {columns} FROM {table} ORDER BY {columns}"))
+    };
+    assert_eq!(all("r"), all("people"));
+    // Without the blanks that fill up `char(3)`.
+    assert_eq!(server.sql("SELECT max(length(sex)) FROM r"), "1");
+}
+
+#[test]
+fn a_null_is_missing_and_an_empty_text_is_what_the_job_says() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    server.sql(
+        "CREATE TABLE t AS SELECT 30 AS age, CASE WHEN i <= 10 THEN NULL WHEN i <= 30 THEN '' ELSE 'a' END AS town \
+         FROM generate_series(1, 100) i; CREATE TABLE lone AS SELECT town FROM t",
+    );
+    let published = |typed: &str| {
+        let done = room.does(&format!("anonymize {} {typed} -k 5 -o out.csv --json", server.address()));
+        (done.json()["records"]["published"].as_u64(), done.json()["records"]["dropped_missing"].as_u64())
+    };
+    assert_eq!(published("--table t --quasi age,town"), (Some(70), Some(30)));
+    assert_eq!(published("--table t --quasi age,town --missing ?"), (Some(90), Some(10)));
+    assert_eq!(published("--table lone --quasi town --missing ?"), (Some(90), Some(10)));
+    // What is kept is a null again.
+    let address = server.address();
+    let kept = "--table t --quasi age --sensitive town --on-missing keep -k 5 --model l-diversity:l=2";
+    room.does(&format!("anonymize {address} {kept} -o {address} --output-table kept"));
+    assert_eq!(server.sql("SELECT count(*), count(town) FROM kept"), "100|70");
+    room.does(&format!("verify {address} --table kept"));
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 50);
+    server.sql("CREATE TABLE odd AS SELECT 1 AS a, ARRAY['secret-cell'] AS words, '{}'::jsonb AS more");
+    server.sql("CREATE VIEW seen AS SELECT * FROM people; CREATE VIEW other AS SELECT 1 AS x");
+    let address = server.address();
+    let refused = |typed: &str, words: &[&str]| {
+        let done = room.refuses(typed).says(words);
+        assert!(!done.to_string().contains("secret-cell"), "{done}");
+    };
+    refused(&format!("profile {address} --table odd"), &["column `words`", "_text", "query"]);
+    refused(&format!("profile {address} --table nobody"), &["nobody", "does not exist"]);
+    refused(&format!("profile {address}"), &["no table"]);
+    refused(&format!("profile {address} --table people&query=x"), &["table"]);
+    refused("profile people.csv --table people", &["only a database has tables"]);
+    // What the server says of a value is not repeated.
+    refused(&format!("profile {address}&query=select%20words[1]::int%20from%20odd"), &["22P02"]);
+    refused(&format!("profile {address}&sslmode=require --table people"), &["require", "TLS"]);
+    let over = format!("anonymize {address} --table seen {ROLES} -o {address} --output-table");
+    // A view of the table is the table.
+    refused(&format!("{over} people"), &["table that is read"]);
+    refused(&format!("{over} seen"), &["table that is read"]);
+    refused(&format!("{over} other"), &["not a plain table"]);
+    refused(&format!("{over} nowhere.people"), &["no schema `nowhere`"]);
+    let anatomy = "--quasi age,sex --sensitive disease --algorithm anatomy --set l=2";
+    refused(
+        &format!("anonymize {address} --table people {anatomy} -o {address} --output-table two"),
+        &["more than one table"],
+    );
+    assert_eq!(server.sql("SELECT count(*) FROM people"), "50");
+    assert_eq!(tables(&server), "odd people");
+}
+
+/// The tables there are.
+fn tables(server: &Server) -> String {
+    server.sql("SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+}
+
+#[test]
+fn a_promise_that_cannot_be_kept_leaves_the_old_table() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 200);
+    server.sql("CREATE TABLE release AS SELECT 'old' AS state");
+    let address = server.address();
+    let never = "--quasi age,sex --sensitive disease --model l-diversity:l=50";
+    let run = format!("anonymize {address} --table people {never} -o {address} --output-table release");
+    room.run(&run).exits(1);
+    assert_eq!(
+        (server.sql("SELECT * FROM release").as_str(), tables(&server)),
+        ("old", "people release".into())
+    );
+}
+
+#[test]
+fn whoever_judges_finds_table_and_manifest_in_the_database() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 1_000);
+    server.sql("CREATE SCHEMA care; CREATE ROLE reader; CREATE TABLE care.release (x int); GRANT SELECT ON care.release TO reader");
+    let address = server.address();
+    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table care.release");
+    room.does(&format!("{made} --manifest kept.json"));
+    assert_eq!(room.text("kept.json"), server.sql("SELECT manifest FROM care.incrowd_manifests") + "\n");
+    assert_eq!(server.sql("SELECT has_table_privilege('reader', 'care.release', 'SELECT')"), "t");
+    room.does(&format!("verify {address} --table care.release")).prints(&["k-anonymity"]);
+    let original = format!("--original {address}&table=people");
+    room.does(&format!("measure {address}&table=people {address} --table care.release"));
+    room.run(&format!("attack {address} --table care.release {original}"));
+    room.does(&format!("init {address} --table people -o job.toml"));
+    // A record that was changed afterwards is seen.
+    server.sql("UPDATE care.release SET age = '99' WHERE ctid = (SELECT min(ctid) FROM care.release)");
+    room.run(&format!("verify {address} --table care.release")).exits(1);
+}
+
+#[test]
+fn the_password_is_told_to_the_server_only() {
+    let server = or_skip!(Server::start("scram-sha-256"));
+    let room = Room::new();
+    people(&server, "people", 300);
+    let address = server.address();
+    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
+    let made = format!("{made} --manifest kept.json --report page.html --owner-report owner.html --json");
+    let silent = |said: &str| assert!(!said.contains("hunter2"), "{said}");
+    let known = room.run_with(&made, &[("PGPASSWORD", "hunter2")]).exits(0);
+    silent(&(known.stdout + &known.stderr));
+    for file in ["kept.json", "page.html", "owner.html"] {
+        silent(&room.text(file));
+    }
+    silent(&server.sql("SELECT manifest FROM incrowd_manifests"));
+    let unknown = room.run_with(&made, &[("PGPASSWORD", "hunter23")]).exits(2).says(&["PGPASSWORD"]);
+    silent(&(unknown.stdout + &unknown.stderr));
+    room.run_with(&made, &[("PGPASSFILE", "nowhere")]).exits(2).says(&["PGPASSWORD"]);
+    // From files, of which one that others can read is not used.
+    room.write("passwords", "*:*:postgres:tester:hunter2\n");
+    let file = room.path().join("passwords");
+    let mode = |mode| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let file_named = [("PGPASSFILE", file.to_str().unwrap())];
+    mode(0o644);
+    room.run_with(&made, &file_named).exits(2);
+    mode(0o600);
+    room.run_with(&made, &file_named).exits(0);
+    let host = server.directory().display();
+    room.write("services", format!("[mine]\nhost={host}\nuser=tester\ndbname=postgres\npassword=hunter2\n"));
+    let services = room.path().join("services");
+    let service = [("PGSERVICEFILE", services.to_str().unwrap())];
+    room.run_with("profile postgresql://?service=mine --table people", &service).exits(0);
+    // In an address it is refused, in a job file too, and not shown.
+    let with = address.replace("tester@", "tester:hunter2@");
+    silent(&room.refuses(&format!("profile {with} --table people")).says(&["password"]).stderr);
+    silent(&room.refuses(&format!("verify {with} --table people")).says(&["password"]).stderr);
+    silent(
+        &room
+            .refuses(&format!("verify {address} --table people --original {with}"))
+            .says(&["password"])
+            .stderr,
+    );
+    room.write("job.toml", format!("[input]\npath = \"{with}\"\ntable = \"people\"\n"));
+    silent(&room.refuses("anonymize job.toml -o out.csv").says(&["password"]).stderr);
+}
+
+/// A large table, an old release, and how long a run takes.
+fn busy(server: &Server, room: &Room) -> (String, Duration) {
+    people(server, "people", 20_000);
+    let address = server.address();
+    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
+    let began = Instant::now();
+    room.does(&made);
+    (made, began.elapsed())
+}
+
+#[test]
+fn whoever_reads_all_the_time_sees_the_old_table_or_the_new_one() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    let (made, _) = busy(&server, &room);
+    let whole = server.sql("SELECT count(*) FROM release");
+    server.sql("DROP TABLE release; CREATE TABLE release AS SELECT 1 AS old FROM generate_series(1, 7)");
+    let (done, seen) = (AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let isolation = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 'x'";
+                // A view of the data that is older than the table it reads.
+                let old = server.sql(&format!(
+                    "{isolation}; SELECT pg_sleep(0.05); SELECT count(*) FROM release; COMMIT"
+                ));
+                let last = old.lines().last().unwrap_or_default().to_owned();
+                let fresh = server.sql("SELECT count(*) FROM release");
+                seen.lock().unwrap().extend([last, fresh]);
+            }
+        });
+        for _ in 0..2 {
+            room.does(&made);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let seen = seen.into_inner().unwrap();
+    assert!(!seen.is_empty());
+    assert!(seen.iter().all(|count| *count == whole || count == "7"), "{seen:?}");
+}
+
+#[test]
+fn whoever_is_killed_leaves_the_old_table_or_the_new_one() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    let (made, long) = busy(&server, &room);
+    let whole = server.sql("SELECT count(*) FROM release");
+    let times: u32 = std::env::var("INCROWD_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    for i in 0..times {
+        server.sql("DROP TABLE release; CREATE TABLE release AS SELECT 1 AS old FROM generate_series(1, 7)");
+        server.sql("DELETE FROM incrowd_manifests");
+        let mut run = room.start(&made);
+        sleep(long * (2 * i + 1) / (2 * times));
+        if i % 2 == 0 {
+            drop(run.kill());
+        } else {
+            // Both of its connections, or whichever there is.
+            server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'incrowd'",
+            );
+        }
+        let code = run.wait().unwrap().code();
+        // The server notices that nobody is there.
+        while server.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'incrowd'") != "0" {
+            sleep(Duration::from_millis(20));
+        }
+        let (count, noted) = (
+            server.sql("SELECT count(*) FROM release"),
+            server.sql("SELECT count(*) FROM incrowd_manifests"),
+        );
+        assert!(
+            (count == whole && noted == "1") || (count == "7" && noted == "0"),
+            "{i}: {count} {noted} {code:?}"
+        );
+        assert!(code != Some(0) || count == whole, "{i}: {count}");
+        assert_eq!(tables(&server), "incrowd_manifests people release", "{i}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Who we are to the server: the address, then a service file, then the environment, then the file of passwords. Passwords go
+//! straight into what opens the connection, and are kept nowhere.
+
+use std::path::PathBuf;
+
+use incrowd_core::{Error, Result};
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+
+use super::address::Address;
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn at_home(name: &str) -> Option<PathBuf> {
+    std::env::home_dir().map(|home| home.join(name))
+}
+
+/// How to connect, as people expect who use `psql`.
+pub(super) fn config(address: &Address) -> Result<Config> {
+    let mut config: Config = address.server.parse().map_err(|e: postgres::Error| {
+        let why = std::error::Error::source(&e).map(|e| format!(": {e}")).unwrap_or_default();
+        Error::job(format!("the address of the database cannot be read{why}"))
+            .help("write postgresql://user@host:port/database")
+    })?;
+    let service = match address.service.clone().or_else(|| variable("PGSERVICE")) {
+        Some(name) => service(&name)?,
+        None => Vec::new(),
+    };
+    let of_service = |key: &str| service.iter().find(|(own, _)| own == key).map(|(_, value)| value.clone());
+    let usual = |key: &str, name: &str| of_service(key).or_else(|| variable(name));
+    let mode = address.sslmode.clone().or_else(|| usual("sslmode", "PGSSLMODE"));
+    if let Some(mode) = mode.filter(|mode| !["disable", "allow", "prefer"].contains(&mode.as_str())) {
+        return Err(Error::job(format!("the connection shall be encrypted (sslmode `{mode}`)")).help(
+            "incrowd does not speak TLS with a database yet: connect through a tunnel (ssh -L), or by a Unix socket",
+        ));
+    }
+    config.ssl_mode(SslMode::Disable);
+    let bad_port = || Error::job("the port of the database is not a number");
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        config.host(usual("host", "PGHOST").as_deref().unwrap_or("/var/run/postgresql"));
+    }
+    if config.get_ports().is_empty()
+        && let Some(port) = usual("port", "PGPORT")
+    {
+        config.port(port.parse().map_err(|_| bad_port())?);
+    }
+    if config.get_user().is_none()
+        && let Some(user) = usual("user", "PGUSER")
+    {
+        config.user(&user);
+    }
+    if config.get_dbname().is_none()
+        && let Some(name) = usual("dbname", "PGDATABASE")
+    {
+        config.dbname(&name);
+    }
+    if config.get_options().is_none()
+        && let Some(options) = usual("options", "PGOPTIONS")
+    {
+        config.options(&options);
+    }
+    if let Some(password) = usual("password", "PGPASSWORD").or_else(|| from_file(&config)) {
+        config.password(password);
+    }
+    Ok(config)
+}
+
+/// What a service file says of a service.
+fn service(name: &str) -> Result<Vec<(String, String)>> {
+    let file = variable("PGSERVICEFILE").map(PathBuf::from).or_else(|| at_home(".pg_service.conf"));
+    let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+    section(&text, name).ok_or_else(|| {
+        Error::job(format!("no service file has a service `{name}`"))
+            .help("service files are ~/.pg_service.conf, or what PGSERVICEFILE names")
+    })
+}
+
+fn section(text: &str, name: &str) -> Option<Vec<(String, String)>> {
+    let mut lines = text.lines().map(str::trim).skip_while(|line| *line != format!("[{name}]"));
+    lines.next()?;
+    let own = lines.take_while(|line| !line.starts_with('['));
+    let pair = |line: &str| line.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()));
+    Some(own.filter(|line| !line.starts_with('#')).filter_map(pair).collect())
+}
+
+/// The password that a file of passwords has for this connection. As with `psql`, a file that others can read is not used.
+fn from_file(config: &Config) -> Option<String> {
+    let file = variable("PGPASSFILE").map(PathBuf::from).or_else(|| at_home(".pgpass"))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&file).ok()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return None;
+        }
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(directory)) => directory.display().to_string(),
+        _ => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+    let user = config.get_user().map(str::to_owned).or_else(|| variable("USER"))?;
+    let database = config.get_dbname().unwrap_or(&user).to_owned();
+    matching(&text, &[&host, &port, &database, &user])
+}
+
+fn matching(text: &str, wanted: &[&str; 4]) -> Option<String> {
+    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let fields = fields(line);
+        let [of @ .., password] = fields.as_slice() else { return None };
+        let fits = |(own, wanted): (&String, &&str)| {
+            let local = own == "localhost" && wanted.starts_with('/');
+            own == "*" || own == wanted || local
+        };
+        (of.len() == 4 && of.iter().zip(wanted).all(fits)).then(|| password.clone())
+    })
+}
+
+/// The parts of a line, of which `\:` and `\\` are characters.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut chars = line.chars();
+    while let Some(char) = chars.next() {
+        let last = fields.len() - 1;
+        match char {
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            '\\' => fields[last].extend(chars.next()),
+            other => fields[last].push(other),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_fits_has_the_password() {
+        let text = "# a:b:c:d:e\nhost:5432:db:other:no\nhost:*:*:me:se\\:cr\\\\et\n*:*:*:*:last\n";
+        assert_eq!(matching(text, &["host", "5432", "db", "me"]).as_deref(), Some("se:cr\\et"));
+        assert_eq!(matching(text, &["elsewhere", "1", "db", "me"]).as_deref(), Some("last"));
+        assert_eq!(matching("localhost:5:d:u:x", &["/run", "5", "d", "u"]).as_deref(), Some("x"));
+        assert_eq!(matching("host:5:d:u:x\nshort", &["host", "6", "d", "u"]), None);
+    }
+
+    #[test]
+    fn a_service_has_its_section() {
+        let text = "[one]\nhost=a\n\n[two]\n# x\nhost = b\ndbname=people\n[three]\nhost=c\n";
+        let two = section(text, "two").unwrap();
+        assert_eq!(two, [("host".into(), "b".into()), ("dbname".into(), "people".into())]);
+        assert_eq!(section(text, "four"), None);
+    }
+
+    #[test]
+    fn encryption_that_is_asked_for_is_not_silently_left_out() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let address = Address { sslmode: Some(mode.to_owned()), ..Address::default() };
+            let address = Address { server: "postgresql://host/db".into(), ..address };
+            assert!(config(&address).unwrap_err().message().contains(mode));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Tables of a database: PostgreSQL.
+//!
+//! A table of a database has an address, `postgresql://host/db?table=schema.people`, and goes wherever a path goes. It is read as
+//! delimited text (`COPY … TO STDOUT`) by the scanner that reads files, and a release is written as delimited text
+//! (`COPY … FROM STDIN`) by the writer that writes files.
+
+mod address;
+#[cfg(feature = "postgres")]
+mod login;
+#[cfg(feature = "postgres")]
+mod relation;
+#[cfg(feature = "postgres")]
+mod session;
+#[cfg(feature = "postgres")]
+mod store;
+#[cfg(feature = "postgres")]
+mod streams;
+
+pub use address::{check_address, is_database, locate, table_of};
+#[cfg(feature = "postgres")]
+pub(crate) use relation::{Relation, open};
+#[cfg(feature = "postgres")]
+pub use store::{PostgresStore, read_manifest};
+#[cfg(not(feature = "postgres"))]
+pub use without::{PostgresStore, read_manifest};
+#[cfg(not(feature = "postgres"))]
+pub(crate) use without::{Relation, open};
+
+/// The table in which the manifests of releases are, one row for each release.
+pub const MANIFESTS: &str = "incrowd_manifests";
+
+/// Stands where PostgreSQL is when incrowd is built without it.
+#[cfg(not(feature = "postgres"))]
+mod without {
+    use std::io::Read;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use incrowd_core::{Error, Result};
+
+    use crate::source::Column;
+    use crate::store::{FileStore, Store};
+
+    fn absent() -> Error {
+        Error::input("this build of incrowd knows no databases").help("save the table as .csv")
+    }
+
+    /// A relation of a database, of which there is none.
+    #[derive(Debug)]
+    pub(crate) enum Relation {}
+
+    impl Relation {
+        pub(crate) fn read(&self, _: Option<&[usize]>) -> Result<Box<dyn Read + Send>> {
+            match *self {}
+        }
+
+        pub(crate) fn bytes(&self) -> u64 {
+            match *self {}
+        }
+
+        pub(crate) fn identities(&self) -> &[String] {
+            match *self {}
+        }
+    }
+
+    pub(crate) fn open(_: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
+        Err(absent())
+    }
+
+    /// A store of releases in a database, of which there is none.
+    #[derive(Debug)]
+    pub enum PostgresStore {}
+
+    impl PostgresStore {
+        /// Says that this build knows no databases.
+        pub fn new() -> Result<Box<dyn Store>> {
+            let _ = FileStore::default();
+            Err(absent())
+        }
+    }
+
+    /// Says that this build knows no databases.
+    pub fn read_manifest(_: &Path) -> Result<Option<Vec<u8>>> {
+        Err(absent())
+    }
+}

@@ -1,0 +1,171 @@
+//! Reading a table of a database, or what a query gives.
+//!
+//! Everything that is read of it is read in one transaction with one view of the data (`REPEATABLE READ`), which lasts as long as
+//! somebody has the table open. So every reading sees the same rows, whatever others write meanwhile.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use incrowd_core::{Error, Result};
+use postgres::types::{Kind, Type};
+
+use super::address::{Address, names, quoted};
+use super::session::{Session, told};
+use super::streams::FromServer;
+use crate::source::Column;
+
+/// A relation that can be read again and again.
+#[derive(Debug)]
+pub(crate) struct Relation {
+    session: Session,
+    /// What follows `FROM`.
+    from: String,
+    /// What is selected for each column.
+    cells: Vec<String>,
+    /// The size of the table in bytes, or 0 where it is not known.
+    bytes: u64,
+    /// Which tables of which server these are.
+    identities: Vec<String>,
+}
+
+impl Relation {
+    /// The text of some columns, or of all of them.
+    pub(crate) fn read(&self, columns: Option<&[usize]>) -> Result<Box<dyn Read + Send>> {
+        let cells: Vec<&str> = match columns {
+            None => self.cells.iter().map(String::as_str).collect(),
+            // Somebody has to count the records.
+            Some([]) => vec!["true"],
+            Some(wanted) => wanted.iter().map(|&column| self.cells[column].as_str()).collect(),
+        };
+        let sql = format!(
+            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')",
+            cells.join(", "),
+            self.from
+        );
+        Ok(Box::new(FromServer::start(&self.session, sql)))
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Names for the tables that are read, which are equal if the tables are.
+    pub(crate) fn identities(&self) -> &[String] {
+        &self.identities
+    }
+
+    /// A table that this session itself is making, with the SQL types of its columns.
+    pub(super) fn under_way(session: &Session, from: String, columns: &[(String, &str)]) -> Relation {
+        let cell = |(name, sql): &(String, &str)| match *sql {
+            "boolean" => format!("{}::text", quoted(name)),
+            _ => quoted(name),
+        };
+        let cells = columns.iter().map(cell).collect();
+        Relation { session: session.clone(), from, cells, bytes: 0, identities: Vec::new() }
+    }
+}
+
+/// How a type of the server is read.
+struct Spelling {
+    /// The type in files that have types; without one it is text.
+    data_type: Option<DataType>,
+    /// The type of a column that is published as it is.
+    sql: &'static str,
+    /// Whether the server shall make text of it.
+    cast: bool,
+}
+
+fn reading(of: &Type) -> Option<Spelling> {
+    let read = |data_type, sql, cast| Some(Spelling { data_type, sql, cast });
+    match *of {
+        Type::BOOL => read(Some(DataType::Boolean), "boolean", true),
+        Type::INT2 => read(Some(DataType::Int64), "smallint", false),
+        Type::INT4 => read(Some(DataType::Int64), "integer", false),
+        Type::INT8 => read(Some(DataType::Int64), "bigint", false),
+        Type::FLOAT4 => read(Some(DataType::Float64), "real", false),
+        Type::FLOAT8 => read(Some(DataType::Float64), "double precision", false),
+        // Digits are kept as they are, which no type of ours does.
+        Type::NUMERIC => read(None, "numeric", false),
+        Type::TEXT | Type::VARCHAR | Type::NAME => read(Some(DataType::Utf8), "text", false),
+        // Without the blanks that fill it up.
+        Type::BPCHAR => read(Some(DataType::Utf8), "text", true),
+        Type::DATE => read(Some(DataType::Date32), "date", false),
+        Type::TIMESTAMP => read(None, "timestamp", false),
+        Type::TIMESTAMPTZ => read(None, "timestamp with time zone", false),
+        Type::TIME => read(None, "time", false),
+        Type::UUID => read(Some(DataType::Utf8), "uuid", false),
+        _ => match of.kind() {
+            Kind::Enum(_) => read(Some(DataType::Utf8), "text", false),
+            Kind::Domain(of) => reading(of),
+            _ => None,
+        },
+    }
+}
+
+/// Opens the table at an address.
+pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
+    let address = Address::parse(path)?;
+    let (from, named) = match (&address.table, &address.query) {
+        (Some(table), None) => {
+            let (schema, table) = names(table).map_err(|e| e.at("input.table"))?;
+            let schema = schema.map(|schema| format!("{}.", quoted(&schema))).unwrap_or_default();
+            (format!("{schema}{}", quoted(&table)), true)
+        }
+        (None, Some(query)) => {
+            let query = query.trim().trim_end_matches(';');
+            (format!("({query}\n) AS incrowd_query"), false)
+        }
+        _ => {
+            return Err(Error::job("the address names a database, but no table in it").help(
+                "name one with `[input] table`, or what a query gives with `[input] query`; as part of an address: ?table=people",
+            ));
+        }
+    };
+    let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+    let fails = "the table cannot be read";
+    let select = format!("SELECT * FROM {from}");
+    let statement = session.client().prepare(&select).map_err(|e| told(fails, &e))?;
+    let (mut columns, mut cells) = (Vec::new(), Vec::new());
+    for column in statement.columns() {
+        let (name, of) = (column.name(), column.type_());
+        let Some(read) = reading(of) else {
+            return Err(Error::input(format!(
+                "column `{name}` is of type `{}`, which is not read",
+                of.name()
+            ))
+            .help(format!(
+                "select the columns you need with `[input] query`, or make text of it there: {}::text",
+                quoted(name)
+            )));
+        };
+        cells.push(if read.cast { format!("{}::text", quoted(name)) } else { quoted(name) });
+        columns.push(Column { name: name.to_owned(), data_type: read.data_type, sql: Some(read.sql) });
+    }
+    if columns.is_empty() {
+        return Err(Error::input("the table has no columns"));
+    }
+    // Whoever reads nothing of a table has locked it all the same: that tells which tables there are, behind views too.
+    session.run(&format!("{select} LIMIT 0"), fails)?;
+    let mut client = session.client();
+    let locked = client.query(
+        "SELECT relation::text, pg_postmaster_start_time()::text, database::text FROM pg_locks \
+         WHERE pid = pg_backend_pid() AND locktype = 'relation' AND database <> 0",
+        &[],
+    );
+    let identity = |row: &postgres::Row| {
+        let part = |at: usize| row.get::<_, String>(at);
+        format!("{}/{}/{}", part(1), part(2), part(0))
+    };
+    let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
+    let bytes = match named {
+        true => {
+            let sized = client.query_one("SELECT pg_relation_size($1::text::regclass)", &[&from]);
+            sized.map(|row| row.get::<_, i64>(0).max(0) as u64).map_err(|e| told(fails, &e))?
+        }
+        false => 0,
+    };
+    drop(client);
+    Ok((Arc::new(Relation { session, from, cells, bytes, identities }), columns))
+}

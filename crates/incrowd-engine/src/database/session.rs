@@ -1,0 +1,89 @@
+//! A connection, and what is said of what the server answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use incrowd_core::{Error, Result};
+use postgres::{Client, NoTls};
+
+use super::address::Address;
+use super::login;
+
+/// Whatever the server or its user is set to, values are spelled like this. Rows come in the same order whenever they are read,
+/// and the server does not hang up while we plan.
+const SETTINGS: &str = "SET DateStyle = 'ISO, YMD'; SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; \
+     SET extra_float_digits = 1; SET standard_conforming_strings = on; SET synchronize_seqscans = off; \
+     SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; \
+     SET idle_in_transaction_session_timeout = 0; SET client_min_messages = warning";
+
+/// A connection that one thread at a time uses.
+#[derive(Clone)]
+pub(super) struct Session {
+    client: Arc<Mutex<Client>>,
+    /// The address in words, for messages.
+    pub(super) name: PathBuf,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Connects and begins a transaction of that kind.
+    pub(super) fn begin(path: &Path, address: &Address, kind: &str) -> Result<Session> {
+        let mut config = login::config(address)?;
+        config.application_name("incrowd");
+        let client = config.connect(NoTls).map_err(|e| {
+            let error = told("the database cannot be reached", &e);
+            let unknown = e.code().is_some_and(|code| code.code().starts_with("28"));
+            match unknown || e.to_string().contains("password missing") || error.message().contains("password missing") {
+                true => error.help(
+                    "user and password come from the address (user only), PGUSER, PGPASSWORD, ~/.pgpass (readable for its \
+                     owner only) or a service file",
+                ),
+                false => error,
+            }
+        })?;
+        let session = Session { client: Arc::new(Mutex::new(client)), name: path.to_owned() };
+        session.run(&format!("{SETTINGS}; BEGIN {kind}"), "the connection cannot be set up")?;
+        Ok(session)
+    }
+
+    /// The connection, when nobody else uses it.
+    pub(super) fn client(&self) -> MutexGuard<'_, Client> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs statements that answer nothing.
+    pub(super) fn run(&self, sql: &str, fails: &str) -> Result<()> {
+        self.client().batch_execute(sql).map_err(|e| told(fails, &e))
+    }
+}
+
+/// An error in words. What the server says about values is left out: it would show a cell.
+pub(super) fn told(what: &str, error: &postgres::Error) -> Error {
+    let Some(own) = error.as_db_error() else {
+        let cause = std::error::Error::source(error).map(|e| format!(": {e}")).unwrap_or_default();
+        return Error::resources(format!("{what}: {error}{cause}"));
+    };
+    let code = own.code().code();
+    let harmless = ["08", "25", "26", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "0A"];
+    let says = match code.get(..2).is_some_and(|class| harmless.contains(&class)) {
+        true => format!("{what}: {} (SQLSTATE {code})", own.message()),
+        false => {
+            // `COPY people, line 4, column age: "…"` names the column before it shows the cell.
+            let place = own.where_().unwrap_or_default();
+            let column = place.split_once(", column ").and_then(|(_, rest)| rest.split_once(':'));
+            let column = column.map(|(name, _)| format!(" in column `{name}`")).unwrap_or_default();
+            format!("{what}: a value{column} is refused (SQLSTATE {code})")
+        }
+    };
+    match code.get(..2) {
+        Some("53" | "55" | "57" | "58" | "40" | "08" | "54") => Error::resources(says),
+        Some("2B") => Error::resources(says)
+            .help("views and the like need the old table: drop them, or publish under another name"),
+        _ => Error::input(says),
+    }
+}
