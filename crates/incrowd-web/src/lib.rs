@@ -5,7 +5,7 @@
 //! that going back, reloading and a second tab work by themselves. The job of an address is a job file, and the command line
 //! makes the same release of it.
 //!
-//! [`guard`] keeps others out, [`tasks`] does long work, [`document`] is the job, `pages` has one file per step.
+//! `guard` keeps others out, `tasks` does long work, `document` is the job, `pages` has one file per step.
 
 mod app;
 mod chart;

@@ -7,7 +7,7 @@ use incrowd::{AttackCard, Attacked, Finding};
 use maud::{Markup, html};
 
 use super::{At, Place, Step, at, layout, promises};
-use crate::markup::{blocks, capital, percent, table, verdict};
+use crate::markup::{blocks, capital, percent, prose, table, verdict};
 use crate::steps::{self, Answer, Checked};
 use crate::tasks::Kind;
 use crate::texts as t;
@@ -70,14 +70,14 @@ fn found(checked: &Checked) -> Markup {
             @if !checked.attacks.skipped.is_empty() {
                 details {
                     summary { (t::NOT_RUN) }
-                    dl.settings { @for skipped in &checked.attacks.skipped { dt { (skipped.attack) @if let Some(column) = &skipped.column { " " (t::OF) " " (column) } } dd { (capital(&skipped.why)) } } }
+                    dl.settings { @for skipped in &checked.attacks.skipped { dt { (skipped.attack) @if let Some(column) = &skipped.column { " " (t::OF) " " (column) } } dd { (prose(&capital(&skipped.why))) } } }
                 }
             }
         }
         section aria-labelledby="utility" {
             h2 id="utility" { (t::UTILITY) }
             p { (t::UTILITY_ABOUT) }
-            @if let Some(why) = &checked.unmeasured { p.message.note { (capital(why)) } }
+            @if let Some(why) = &checked.unmeasured { p.message.note { (prose(&capital(why))) } }
             @if let Some(utility) = checked.measured.as_ref().and_then(|measured| measured.utility.as_ref()) {
                 (blocks(&utility.public_text()))
                 details { summary { (t::OWNER_ONLY) } (blocks(&utility.private_text())) }
@@ -124,7 +124,7 @@ fn meanings(findings: &[&Finding]) -> Markup {
     html! {
         details {
             summary { (t::WHAT_ATTACKS_ARE) }
-            dl.settings { @for card in cards { dt { (card.name) } dd { (card.about) " " span.muted { (card.limits) } } } }
+            dl.settings { @for card in cards { dt { (card.name) } dd { (prose(card.about)) " " span.muted { (prose(card.limits)) } } } }
         }
     }
 }

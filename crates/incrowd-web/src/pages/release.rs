@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use super::hierarchies::escaped;
 use super::{At, Place, Step, at, layout, promises};
 use crate::chart;
-use crate::markup::{capital, facts, percent, seconds, short, table, verdict};
+use crate::markup::{capital, facts, percent, prose, seconds, short, table, verdict};
 use crate::steps::{self, Alternative, Answer, Release};
 use crate::tasks::{Key, Kind, State as Done};
 use crate::texts as t;
@@ -169,7 +169,7 @@ fn shown(made: &Release, quick: bool) -> Markup {
         @for judged in &made.report.verification.judgements {
             p.kept { b { (judged.title) } " " (t::HOLDS) }
         }
-        @for warning in &made.report.warnings { p.message.note { (capital(warning)) } }
+        @for warning in &made.report.warnings { p.message.note { (prose(&capital(warning))) } }
         div.pair {
             @if let Some(insight) = insight {
                 figure {
