@@ -215,7 +215,9 @@ impl CheckedJob {
                 .help("leave it out")
                 .at(format!("output.{key}")));
         }
-        if output.sets == Sets::List && matches!(Format::of_path(&output.path), Ok(Format::Csv(_))) {
+        let no_lists =
+            is_database(&output.path) || matches!(Format::of_path(&output.path), Ok(Format::Csv(_)));
+        if output.sets == Sets::List && no_lists {
             return Err(Error::job("text has no lists")
                 .help("publish Parquet or Arrow, or sets as text")
                 .at("output.sets"));

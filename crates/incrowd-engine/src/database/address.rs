@@ -100,6 +100,7 @@ pub fn table_of(path: &Path) -> Option<String> {
 }
 
 /// The schema, if one is named, and the table: `Schema."My table"` as SQL reads it.
+#[cfg(any(feature = "postgres", test))]
 pub(crate) fn names(table: &str) -> Result<(Option<String>, String)> {
     let bad = || {
         Error::job(format!("`{table}` is not the name of a table"))
@@ -146,6 +147,7 @@ pub(crate) fn names(table: &str) -> Result<(Option<String>, String)> {
 }
 
 /// A name as SQL has to spell it.
+#[cfg(any(feature = "postgres", test))]
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

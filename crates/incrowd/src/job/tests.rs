@@ -147,6 +147,8 @@ fn every_other_key_means_what_it_says() {
             encoding: None,
             decimal: None,
             sheet: None,
+            table: None,
+            query: None,
             person: None,
             weight: None,
             table: None,
@@ -231,7 +233,7 @@ const WRONG: &[Case] = &[
     ("[columns]\nage.roll = \"quasi\"", (2, 5), "roll", "unknown key `roll` in [columns.age]", "did you mean `role`?"),
     ("[columns]\n'ä' = { roll = \"quasi\" }", (2, 9), "roll", "unknown key `roll` in [columns.\"ä\"]", "did you mean `role`?"),
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
-    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known are: path, manifest, report"),
+    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known are: path, table, manifest"),
     ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known are: input, output, columns, models, population, algorithm"),
     ("[foreigners]", (1, 2), "foreigners", "unknown table [foreigners]", "known are: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
@@ -450,8 +452,9 @@ fn every_key_means_the_same_in_a_file_and_as_a_flag() {
 
 #[test]
 fn every_key_and_every_flag_is_tried() {
-    // A directory of hierarchies is tried below.
-    for key in keys::KEYS.iter().filter(|key| key.title() != "[input] hierarchies") {
+    // A directory of hierarchies and tables of databases are tried below.
+    let below = ["[input] hierarchies", "[input] table", "[input] query", "[output] table"];
+    for key in keys::KEYS.iter().filter(|key| !below.contains(&key.title().as_str())) {
         assert!(!key.flags.is_empty(), "{} has no flag: give it one in job/keys/list.rs", key.title());
         for flag in key.flags {
             let name = if flag.long.is_empty() { flag.value } else { flag.long };
@@ -589,4 +592,35 @@ fn a_release_that_goes_elsewhere_takes_its_company_along() {
     let file = moved(&[("[output] path", 0, "jobs/a.csv")]);
     assert_eq!(file.job.output.unwrap().report, Some("jobs/a.html".into()));
     assert_eq!(file.notes, [] as [&str; 0]);
+}
+
+#[test]
+fn tables_of_databases_are_part_of_their_addresses() {
+    const DATABASE: &str = "postgresql://me@host/db";
+    let file = |lines: &str| JobBuilder::parse("job.toml", lines, Path::new("jobs")).and_then(|b| b.finish());
+    let flagged = |lines: &str, title: &str, word: &str| {
+        let key = keys::titled(title).unwrap();
+        let mut builder = JobBuilder::parse("job.toml", lines, Path::new("jobs"))?;
+        builder.flag(key, &key.flags[0], &[word.into()])?;
+        builder.finish()
+    };
+    let both = format!("input.path = \"{DATABASE}\"\noutput.path = \"{DATABASE}\"\n");
+    let job = file(&format!("{both}input.table = \"care.people\"\noutput.table = \"release\"")).unwrap().job;
+    assert_eq!(job.input.paths, [PathBuf::from(format!("{DATABASE}?table=care.people"))]);
+    assert_eq!(job.output.unwrap().path, PathBuf::from(format!("{DATABASE}?table=release")));
+    assert_eq!(flagged(&both, "[input] table", "care.people").unwrap().job.input, job.input);
+    let query = flagged(&both, "[input] query", "select 1").unwrap().job.input;
+    assert_eq!(query.paths, [PathBuf::from(format!("{DATABASE}?query=select%201"))]);
+    let release = flagged(&both, "[output] table", "r").unwrap().job.output.unwrap();
+    assert_eq!(release.path, PathBuf::from(format!("{DATABASE}?table=r")));
+    for (lines, title) in [
+        ("input.path = \"people.csv\"", "[input] table"),
+        ("input.path = \"people.csv\"", "[input] query"),
+        ("output.path = \"release.csv\"", "[output] table"),
+    ] {
+        assert!(flagged(lines, title, "x").unwrap_err().to_string().contains("only a database"), "{lines}");
+    }
+    let with = both.replace("me@", "me:hunter2@");
+    let error = file(&with).unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("hunter2"));
 }
