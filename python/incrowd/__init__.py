@@ -34,6 +34,7 @@ from ._functions import anonymize, attack, batches, compare, init, measure, prof
 from ._hierarchies import hierarchy, lint
 from ._job import Job
 from ._release import Release, ReleasedTable
+from ._serve import serve
 
 __version__ = _incrowd.__version__
 
@@ -84,5 +85,6 @@ __all__ = [
     "names",
     "profile",
     "report",
+    "serve",
     "verify",
 ]

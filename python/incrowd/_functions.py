@@ -234,10 +234,13 @@ class JobArguments:
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None
     decimal: Literal[".", ","] | None
     sheet: str | None
+    table: str | None
+    query: str | None
     person: str | None
     weight: str | None
     hierarchies: Mapping[str, Hierarchy] | Path | None
     output: Path | None
+    output_table: str | None
     manifest: Path | None
     report: Path | None
     owner_report: Path | None
@@ -307,47 +310,47 @@ class JobArguments:
 
 
 ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal", "sheet",
-    "person", "weight", "hierarchies", "output", "manifest", "report", "owner_report", "order", "csv_safe",
-    "output_format", "output_delimiter", "output_decimal", "output_missing", "numbers", "sets", "sign",
-    "publish_weight", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-    "labels", "domain", "top", "bottom", "min_level", "column_weight", "max_missing", "category", "publish",
-    "unlinkable", "k", "model", "population", "algorithm", "set", "suppression_limit", "suppressed", "cells",
-    "missing_cells", "bound", "external", "id", "method", "on_conflict", "trim", "values", "audit",
-    "suppression", "suppression_key", "suppression_seed", "again", "k_anonymity", "l_diversity",
-    "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness",
-    "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
-    "p_plus_alpha_sensitive", "plain_k_anonymity")
+    "table", "query", "person", "weight", "hierarchies", "output", "output_table", "manifest", "report",
+    "owner_report", "order", "csv_safe", "output_format", "output_delimiter", "output_decimal",
+    "output_missing", "numbers", "sets", "sign", "publish_weight", "quasi", "sensitive", "identifier",
+    "passthrough", "drop", "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level",
+    "column_weight", "max_missing", "category", "publish", "unlinkable", "k", "model", "population",
+    "algorithm", "set", "suppression_limit", "suppressed", "cells", "missing_cells", "bound", "external",
+    "id", "method", "on_conflict", "trim", "values", "audit", "suppression", "suppression_key",
+    "suppression_seed", "again", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity",
+    "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence",
+    "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity")
 
 
 SHARED: dict[str, tuple[str, ...]] = {
-    "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+    "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
+        "person", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date",
+        "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
         "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "on_conflict", "values",
         "audit", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
         "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
         "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "weight",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+    "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
+        "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date",
+        "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
         "unlinkable", "external", "id",),
-    "attack": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person", "weight",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
-        "unlinkable", "population",),
-    "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "person", "weight",
-        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
-        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
-        "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "k_anonymity",
+    "attack": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
+        "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind",
+        "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category",
+        "publish", "unlinkable", "population",),
+    "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
+        "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind",
+        "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category",
+        "publish", "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "k_anonymity",
         "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
         "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
         "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "weight", "hierarchies",
-        "hierarchy",),
+    "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "weight",
+        "hierarchies", "hierarchy",),
     "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
-        "sheet", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop",
-        "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight",
-        "category", "publish", "unlinkable", "population",),
+        "sheet", "table", "query", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier",
+        "passthrough", "drop", "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level",
+        "column_weight", "category", "publish", "unlinkable", "population",),
     "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
         "sheet", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop",
         "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight",
@@ -357,8 +360,8 @@ SHARED: dict[str, tuple[str, ...]] = {
         "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure",
         "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive",
         "plain_k_anonymity",),
-    "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "person", "weight", "quasi",
-        "sensitive", "identifier", "passthrough", "drop",),
+    "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "person",
+        "weight", "quasi", "sensitive", "identifier", "passthrough", "drop",),
 }
 
 
@@ -373,10 +376,13 @@ def anonymize(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     output: Path | None = None,
+    output_table: str | None = None,
     manifest: Path | None = None,
     report: Path | None = None,
     owner_report: Path | None = None,
@@ -467,6 +473,11 @@ def anonymize(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -478,7 +489,11 @@ def anonymize(
             adult_hierarchy_age.csv). A column that has a hierarchy or a kind of its own is left alone.
     Making:
         output: Where the release goes; the extension tells the format. `.csv`, `.tsv` or `.txt`, each also
-            with `.gz` or `.zst`; `.parquet` or `.pq`; `.arrow`, `.feather` or `.ipc`.
+            with `.gz` or `.zst`; `.parquet` or `.pq`; `.arrow`, `.feather` or `.ipc`. Or a database,
+            `postgresql://user@host/database`, with `table`.
+        output_table: The table of a database that the release becomes, if `path` is a database. An older
+            table of that name is replaced, in one step with the manifest, which is a row of the table
+            `incrowd_manifests`.
         manifest: Where the manifest is, if not beside the release. `people.csv` and `people.release.csv` both
             have `people.release.json`.
         report: A page about the release that may be published.
@@ -643,25 +658,25 @@ def anonymize(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "person": person, "weight": weight, "hierarchies": hierarchies, "output": output, "manifest":
-        manifest, "report": report, "owner_report": owner_report, "order": order, "csv_safe": csv_safe,
-        "output_format": output_format, "output_delimiter": output_delimiter, "output_decimal":
-        output_decimal, "output_missing": output_missing, "numbers": numbers, "sets": sets, "sign": sign,
-        "publish_weight": publish_weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier,
-        "passthrough": passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy,
-        "labels": labels, "domain": domain, "top": top, "bottom": bottom, "min_level": min_level,
-        "column_weight": column_weight, "max_missing": max_missing, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "algorithm": algorithm,
-        "set": set, "suppression_limit": suppression_limit, "suppressed": suppressed, "cells": cells,
-        "missing_cells": missing_cells, "bound": bound, "external": external, "id": id, "method": method,
-        "on_conflict": on_conflict, "trim": trim, "values": values, "audit": audit, "suppression":
-        suppression, "suppression_key": suppression_key, "suppression_seed": suppression_seed, "again": again,
-        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity}
+        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
+        "output": output, "output_table": output_table, "manifest": manifest, "report": report,
+        "owner_report": owner_report, "order": order, "csv_safe": csv_safe, "output_format": output_format,
+        "output_delimiter": output_delimiter, "output_decimal": output_decimal, "output_missing":
+        output_missing, "numbers": numbers, "sets": sets, "sign": sign, "publish_weight": publish_weight,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "max_missing":
+        max_missing, "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model":
+        model, "population": population, "algorithm": algorithm, "set": set, "suppression_limit":
+        suppression_limit, "suppressed": suppressed, "cells": cells, "missing_cells": missing_cells, "bound":
+        bound, "external": external, "id": id, "method": method, "on_conflict": on_conflict, "trim": trim,
+        "values": values, "audit": audit, "suppression": suppression, "suppression_key": suppression_key,
+        "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity":
+        l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity":
+        k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness,
+        "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive":
+        p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity}
     return _calls.anonymize(table, arguments, progress)
 
 
@@ -677,6 +692,8 @@ def verify(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
@@ -745,6 +762,11 @@ def verify(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -859,18 +881,18 @@ def verify(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "person": person, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
-        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
-        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "k": k, "model": model, "population": population, "missing_cells":
-        missing_cells, "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit":
-        audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity, "check": check}
+        "table": table, "query": query, "person": person, "hierarchies": hierarchies, "manifest": manifest,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population,
+        "missing_cells": missing_cells, "external": external, "id": id, "on_conflict": on_conflict, "values":
+        values, "audit": audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness":
+        t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "plain_k_anonymity": plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -886,6 +908,8 @@ def measure(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     manifest: Path | None = None,
@@ -936,6 +960,11 @@ def measure(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
             record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
             means of groups. The population is estimated by it: for `k-map` without a population table, for
@@ -1000,12 +1029,13 @@ def measure(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
-        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
-        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "external": external, "id": id, "only": only, "pairs": pairs, "queries":
-        queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions, "target": target}
+        "table": table, "query": query, "weight": weight, "hierarchies": hierarchies, "manifest": manifest,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "external": external, "id": id, "only": only, "pairs":
+        pairs, "queries": queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions,
+        "target": target}
     return _calls.measure(original, release, arguments, progress)
 
 
@@ -1021,6 +1051,8 @@ def attack(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -1076,6 +1108,11 @@ def attack(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1146,13 +1183,14 @@ def attack(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
-        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
-        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
-        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
-        publish, "unlinkable": unlinkable, "population": population, "only": only, "external": external,
-        "second": second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression,
-        "original_size": original_size, "threshold": threshold, "limit": limit, "details": details}
+        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
+        "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "top": top, "bottom": bottom, "min_level": min_level, "column_weight":
+        column_weight, "category": category, "publish": publish, "unlinkable": unlinkable, "population":
+        population, "only": only, "external": external, "second": second, "outliers": outliers, "epsilon":
+        epsilon, "suppression": suppression, "original_size": original_size, "threshold": threshold, "limit":
+        limit, "details": details}
     return _calls.attack(release, original, arguments, progress)
 
 
@@ -1168,6 +1206,8 @@ def report(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -1238,6 +1278,11 @@ def report(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1355,18 +1400,19 @@ def report(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
-        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
-        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
-        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
-        publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population, "missing_cells":
-        missing_cells, "external": external, "id": id, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
-        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
-        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
-        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
-        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed,
-        "selectivity": selectivity, "dimensions": dimensions, "target": target}
+        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
+        "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels,
+        "domain": domain, "top": top, "bottom": bottom, "min_level": min_level, "column_weight":
+        column_weight, "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model":
+        model, "population": population, "missing_cells": missing_cells, "external": external, "id": id,
+        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
+        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
+        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
+        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
+        plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed, "selectivity": selectivity,
+        "dimensions": dimensions, "target": target}
     return _calls.report(release, original, arguments, progress)
 
 
@@ -1379,6 +1425,8 @@ def profile(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
     hierarchy: Mapping[str, Hierarchy] | None = None,
@@ -1407,6 +1455,11 @@ def profile(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
             record must have a number of at least 1 there. It is not published; `publish_weight` publishes the
             means of groups. The population is estimated by it: for `k-map` without a population table, for
@@ -1429,10 +1482,10 @@ def profile(
         sampling_fraction: Which share of the population the table is.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
-        encoding, "decimal": decimal, "sheet": sheet, "weight": weight, "hierarchies": hierarchies,
-        "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns": columns, "share": share,
-        "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
-        sampling_fraction}
+        encoding, "decimal": decimal, "sheet": sheet, "table": table, "query": query, "weight": weight,
+        "hierarchies": hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns":
+        columns, "share": share, "max_columns": max_columns, "population_size": population_size,
+        "sampling_fraction": sampling_fraction}
     return _calls.profile(table, arguments, progress)
 
 
@@ -1447,6 +1500,8 @@ def compare(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -1496,6 +1551,11 @@ def compare(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1564,12 +1624,13 @@ def compare(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "person": person, "weight": weight, "hierarchies": hierarchies, "quasi": quasi, "sensitive":
-        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
-        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
-        "min_level": min_level, "column_weight": column_weight, "category": category, "publish": publish,
-        "unlinkable": unlinkable, "population": population, "algorithms": algorithms, "k": k, "models":
-        models, "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads": threads}
+        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "population": population, "algorithms": algorithms, "k":
+        k, "models": models, "suppression_limit": suppression_limit, "loss": loss, "output": output,
+        "threads": threads}
     return _calls.compare(table, arguments, progress)
 
 
@@ -1848,6 +1909,8 @@ def init(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
     quasi: Columns | None = None,
@@ -1877,6 +1940,11 @@ def init(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
+        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
+            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
+            `--table` is the release.
+        query: What is read of a database in place of a table: a query, `select …`. It may be run more than
+            once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
             an identifier and never published. A record without a value there counts as a person of its own.
             See docs/persons.md.
@@ -1897,7 +1965,7 @@ def init(
         force: Replace the job file if it is there.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
-        encoding, "decimal": decimal, "sheet": sheet, "person": person, "weight": weight, "quasi": quasi,
-        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "output":
-        output, "k": k, "preset": preset, "force": force}
+        encoding, "decimal": decimal, "sheet": sheet, "table": table, "query": query, "person": person,
+        "weight": weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
+        passthrough, "drop": drop, "output": output, "k": k, "preset": preset, "force": force}
     return _calls.init(table, arguments, progress)

@@ -7,6 +7,7 @@ mod arguments;
 mod errors;
 mod release;
 mod requests;
+mod serving;
 mod signatures;
 mod tables;
 mod work;
@@ -525,6 +526,7 @@ fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(read_job, module)?)?;
     module.add_function(wrap_pyfunction!(told_signatures, module)?)?;
+    module.add_function(wrap_pyfunction!(serving::serve, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(abandon_all, module)?)
 }
