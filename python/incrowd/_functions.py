@@ -234,7 +234,6 @@ class JobArguments:
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None
     decimal: Literal[".", ","] | None
     sheet: str | None
-    table: str | None
     query: str | None
     person: str | None
     weight: str | None
@@ -310,7 +309,7 @@ class JobArguments:
 
 
 ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal", "sheet",
-    "table", "query", "person", "weight", "hierarchies", "output", "output_table", "manifest", "report",
+    "query", "person", "weight", "hierarchies", "output", "output_table", "manifest", "report",
     "owner_report", "order", "csv_safe", "output_format", "output_delimiter", "output_decimal",
     "output_missing", "numbers", "sets", "sign", "publish_weight", "quasi", "sensitive", "identifier",
     "passthrough", "drop", "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level",
@@ -323,32 +322,32 @@ ARGUMENTS = ("missing", "on_missing", "default_role", "delimiter", "format", "en
 
 
 SHARED: dict[str, tuple[str, ...]] = {
-    "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
-        "person", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date",
-        "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+    "verify": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "query", "person",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
         "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "on_conflict", "values",
         "audit", "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity",
         "epsilon_m_anonymity", "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive",
         "p_alpha_sensitive", "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
+    "measure": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "query", "weight",
+        "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date", "hierarchy",
+        "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "external", "id",),
+    "attack": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "query", "person",
         "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date",
         "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
-        "unlinkable", "external", "id",),
-    "attack": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
-        "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind",
-        "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category",
-        "publish", "unlinkable", "population",),
-    "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "table", "query",
-        "person", "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind",
-        "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category",
-        "publish", "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "k_anonymity",
+        "unlinkable", "population",),
+    "report": ("missing", "on_missing", "default_role", "encoding", "decimal", "sheet", "query", "person",
+        "weight", "hierarchies", "quasi", "sensitive", "identifier", "passthrough", "drop", "kind", "date",
+        "hierarchy", "labels", "domain", "top", "bottom", "min_level", "column_weight", "category", "publish",
+        "unlinkable", "k", "model", "population", "missing_cells", "external", "id", "k_anonymity",
         "l_diversity", "t_closeness", "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity",
         "beta_likeness", "delta_disclosure", "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive",
         "p_plus_alpha_sensitive", "plain_k_anonymity",),
-    "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "weight",
+    "profile": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "query", "weight",
         "hierarchies", "hierarchy",),
     "compare": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
-        "sheet", "table", "query", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier",
+        "sheet", "query", "person", "weight", "hierarchies", "quasi", "sensitive", "identifier",
         "passthrough", "drop", "kind", "date", "hierarchy", "labels", "domain", "top", "bottom", "min_level",
         "column_weight", "category", "publish", "unlinkable", "population",),
     "batches": ("missing", "on_missing", "default_role", "delimiter", "format", "encoding", "decimal",
@@ -360,8 +359,8 @@ SHARED: dict[str, tuple[str, ...]] = {
         "alpha_k_anonymity", "k_e_anonymity", "epsilon_m_anonymity", "beta_likeness", "delta_disclosure",
         "k_map", "delta_presence", "p_sensitive", "p_alpha_sensitive", "p_plus_alpha_sensitive",
         "plain_k_anonymity",),
-    "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "person",
-        "weight", "quasi", "sensitive", "identifier", "passthrough", "drop",),
+    "init": ("missing", "delimiter", "format", "encoding", "decimal", "sheet", "query", "person", "weight",
+        "quasi", "sensitive", "identifier", "passthrough", "drop",),
 }
 
 
@@ -376,7 +375,6 @@ def anonymize(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
@@ -473,9 +471,6 @@ def anonymize(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -658,24 +653,24 @@ def anonymize(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
-        "output": output, "output_table": output_table, "manifest": manifest, "report": report,
-        "owner_report": owner_report, "order": order, "csv_safe": csv_safe, "output_format": output_format,
-        "output_delimiter": output_delimiter, "output_decimal": output_decimal, "output_missing":
-        output_missing, "numbers": numbers, "sets": sets, "sign": sign, "publish_weight": publish_weight,
-        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
-        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
-        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "max_missing":
-        max_missing, "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model":
-        model, "population": population, "algorithm": algorithm, "set": set, "suppression_limit":
-        suppression_limit, "suppressed": suppressed, "cells": cells, "missing_cells": missing_cells, "bound":
-        bound, "external": external, "id": id, "method": method, "on_conflict": on_conflict, "trim": trim,
-        "values": values, "audit": audit, "suppression": suppression, "suppression_key": suppression_key,
-        "suppression_seed": suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity":
-        l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity":
-        k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness,
-        "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive":
-        p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
+        "query": query, "person": person, "weight": weight, "hierarchies": hierarchies, "output": output,
+        "output_table": output_table, "manifest": manifest, "report": report, "owner_report": owner_report,
+        "order": order, "csv_safe": csv_safe, "output_format": output_format, "output_delimiter":
+        output_delimiter, "output_decimal": output_decimal, "output_missing": output_missing, "numbers":
+        numbers, "sets": sets, "sign": sign, "publish_weight": publish_weight, "quasi": quasi, "sensitive":
+        sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind": kind, "date":
+        date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom": bottom,
+        "min_level": min_level, "column_weight": column_weight, "max_missing": max_missing, "category":
+        category, "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population":
+        population, "algorithm": algorithm, "set": set, "suppression_limit": suppression_limit, "suppressed":
+        suppressed, "cells": cells, "missing_cells": missing_cells, "bound": bound, "external": external,
+        "id": id, "method": method, "on_conflict": on_conflict, "trim": trim, "values": values, "audit":
+        audit, "suppression": suppression, "suppression_key": suppression_key, "suppression_seed":
+        suppression_seed, "again": again, "k_anonymity": k_anonymity, "l_diversity": l_diversity,
+        "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
+        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
+        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
+        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
         "plain_k_anonymity": plain_k_anonymity}
     return _calls.anonymize(table, arguments, progress)
 
@@ -692,7 +687,6 @@ def verify(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -762,9 +756,6 @@ def verify(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -881,18 +872,18 @@ def verify(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "person": person, "hierarchies": hierarchies, "manifest": manifest,
-        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
-        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
-        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
-        "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population,
-        "missing_cells": missing_cells, "external": external, "id": id, "on_conflict": on_conflict, "values":
-        values, "audit": audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness":
-        t_closeness, "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity,
-        "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure":
-        delta_disclosure, "k_map": k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive,
-        "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive,
-        "plain_k_anonymity": plain_k_anonymity, "check": check}
+        "query": query, "person": person, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
+        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
+        publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population, "missing_cells":
+        missing_cells, "external": external, "id": id, "on_conflict": on_conflict, "values": values, "audit":
+        audit, "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
+        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
+        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
+        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
+        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
+        plain_k_anonymity, "check": check}
     return _calls.verify(release, original, arguments, progress)
 
 
@@ -908,7 +899,6 @@ def measure(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -960,9 +950,6 @@ def measure(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
@@ -1029,13 +1016,13 @@ def measure(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "weight": weight, "hierarchies": hierarchies, "manifest": manifest,
-        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
-        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
-        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
-        "publish": publish, "unlinkable": unlinkable, "external": external, "id": id, "only": only, "pairs":
-        pairs, "queries": queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions,
-        "target": target}
+        "query": query, "weight": weight, "hierarchies": hierarchies, "manifest": manifest, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
+        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
+        publish, "unlinkable": unlinkable, "external": external, "id": id, "only": only, "pairs": pairs,
+        "queries": queries, "seed": seed, "selectivity": selectivity, "dimensions": dimensions, "target":
+        target}
     return _calls.measure(original, release, arguments, progress)
 
 
@@ -1051,7 +1038,6 @@ def attack(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
@@ -1108,9 +1094,6 @@ def attack(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -1183,14 +1166,13 @@ def attack(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
-        "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "top": top, "bottom": bottom, "min_level": min_level, "column_weight":
-        column_weight, "category": category, "publish": publish, "unlinkable": unlinkable, "population":
-        population, "only": only, "external": external, "second": second, "outliers": outliers, "epsilon":
-        epsilon, "suppression": suppression, "original_size": original_size, "threshold": threshold, "limit":
-        limit, "details": details}
+        "query": query, "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "population": population, "only": only, "external":
+        external, "second": second, "outliers": outliers, "epsilon": epsilon, "suppression": suppression,
+        "original_size": original_size, "threshold": threshold, "limit": limit, "details": details}
     return _calls.attack(release, original, arguments, progress)
 
 
@@ -1206,7 +1188,6 @@ def report(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
@@ -1278,9 +1259,6 @@ def report(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -1400,19 +1378,18 @@ def report(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
-        "manifest": manifest, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels,
-        "domain": domain, "top": top, "bottom": bottom, "min_level": min_level, "column_weight":
-        column_weight, "category": category, "publish": publish, "unlinkable": unlinkable, "k": k, "model":
-        model, "population": population, "missing_cells": missing_cells, "external": external, "id": id,
-        "k_anonymity": k_anonymity, "l_diversity": l_diversity, "t_closeness": t_closeness,
-        "alpha_k_anonymity": alpha_k_anonymity, "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity":
-        epsilon_m_anonymity, "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "k_map":
-        k_map, "delta_presence": delta_presence, "p_sensitive": p_sensitive, "p_alpha_sensitive":
-        p_alpha_sensitive, "p_plus_alpha_sensitive": p_plus_alpha_sensitive, "plain_k_anonymity":
-        plain_k_anonymity, "pairs": pairs, "queries": queries, "seed": seed, "selectivity": selectivity,
-        "dimensions": dimensions, "target": target}
+        "query": query, "person": person, "weight": weight, "hierarchies": hierarchies, "manifest": manifest,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
+        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
+        "publish": publish, "unlinkable": unlinkable, "k": k, "model": model, "population": population,
+        "missing_cells": missing_cells, "external": external, "id": id, "k_anonymity": k_anonymity,
+        "l_diversity": l_diversity, "t_closeness": t_closeness, "alpha_k_anonymity": alpha_k_anonymity,
+        "k_e_anonymity": k_e_anonymity, "epsilon_m_anonymity": epsilon_m_anonymity, "beta_likeness":
+        beta_likeness, "delta_disclosure": delta_disclosure, "k_map": k_map, "delta_presence": delta_presence,
+        "p_sensitive": p_sensitive, "p_alpha_sensitive": p_alpha_sensitive, "p_plus_alpha_sensitive":
+        p_plus_alpha_sensitive, "plain_k_anonymity": plain_k_anonymity, "pairs": pairs, "queries": queries,
+        "seed": seed, "selectivity": selectivity, "dimensions": dimensions, "target": target}
     return _calls.report(release, original, arguments, progress)
 
 
@@ -1425,7 +1402,6 @@ def profile(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     weight: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | Path | None = None,
@@ -1455,9 +1431,6 @@ def profile(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         weight: The column of sampling weights: how many people of the population a record stands for. Every
@@ -1482,10 +1455,10 @@ def profile(
         sampling_fraction: Which share of the population the table is.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
-        encoding, "decimal": decimal, "sheet": sheet, "table": table, "query": query, "weight": weight,
-        "hierarchies": hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns":
-        columns, "share": share, "max_columns": max_columns, "population_size": population_size,
-        "sampling_fraction": sampling_fraction}
+        encoding, "decimal": decimal, "sheet": sheet, "query": query, "weight": weight, "hierarchies":
+        hierarchies, "hierarchy": hierarchy, "outliers": outliers, "quasi": quasi, "columns": columns,
+        "share": share, "max_columns": max_columns, "population_size": population_size, "sampling_fraction":
+        sampling_fraction}
     return _calls.profile(table, arguments, progress)
 
 
@@ -1500,7 +1473,6 @@ def compare(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
@@ -1551,9 +1523,6 @@ def compare(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -1624,13 +1593,13 @@ def compare(
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role": default_role,
         "delimiter": delimiter, "format": format, "encoding": encoding, "decimal": decimal, "sheet": sheet,
-        "table": table, "query": query, "person": person, "weight": weight, "hierarchies": hierarchies,
-        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
-        drop, "kind": kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top":
-        top, "bottom": bottom, "min_level": min_level, "column_weight": column_weight, "category": category,
-        "publish": publish, "unlinkable": unlinkable, "population": population, "algorithms": algorithms, "k":
-        k, "models": models, "suppression_limit": suppression_limit, "loss": loss, "output": output,
-        "threads": threads}
+        "query": query, "person": person, "weight": weight, "hierarchies": hierarchies, "quasi": quasi,
+        "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop": drop, "kind":
+        kind, "date": date, "hierarchy": hierarchy, "labels": labels, "domain": domain, "top": top, "bottom":
+        bottom, "min_level": min_level, "column_weight": column_weight, "category": category, "publish":
+        publish, "unlinkable": unlinkable, "population": population, "algorithms": algorithms, "k": k,
+        "models": models, "suppression_limit": suppression_limit, "loss": loss, "output": output, "threads":
+        threads}
     return _calls.compare(table, arguments, progress)
 
 
@@ -1909,7 +1878,6 @@ def init(
     encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"] | None = None,
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
-    table: str | None = None,
     query: str | None = None,
     person: str | None = None,
     weight: str | None = None,
@@ -1940,9 +1908,6 @@ def init(
         decimal: What stands before the fraction of a number in text, `.` or `,`, if its cells do not show it.
             Marks between thousands are read as well: `1.234,5`, `1 234,5`, `1,234.5`, `1'234.5`.
         sheet: The sheet of an Excel file, if it has several.
-        table: The table of a database, `people` or `schema.people`. Read as SQL reads it: `"My people"` with
-            quotes keeps capital letters and blanks. For `verify` and whatever else looks at a release,
-            `--table` is the release.
         query: What is read of a database in place of a table: a query, `select …`. It may be run more than
             once, always on the same state of the data, and must give the same records each time.
         person: The column that says whose record it is: then every promise counts persons, not records. It is
@@ -1965,7 +1930,7 @@ def init(
         force: Replace the job file if it is there.
     """
     arguments: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "format": format, "encoding":
-        encoding, "decimal": decimal, "sheet": sheet, "table": table, "query": query, "person": person,
-        "weight": weight, "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough":
-        passthrough, "drop": drop, "output": output, "k": k, "preset": preset, "force": force}
+        encoding, "decimal": decimal, "sheet": sheet, "query": query, "person": person, "weight": weight,
+        "quasi": quasi, "sensitive": sensitive, "identifier": identifier, "passthrough": passthrough, "drop":
+        drop, "output": output, "k": k, "preset": preset, "force": force}
     return _calls.init(table, arguments, progress)

@@ -33,9 +33,11 @@ impl Asked {
     }
 }
 
-/// The arguments of a command that are keys of a job.
+/// The arguments of a command that are keys of a job. The table is the first argument, so that of a database is named in its
+/// address: `postgresql:///clinic?table=people`.
 pub(crate) fn keys_of(command: Command) -> impl Iterator<Item = (&'static Key, &'static Flag)> {
-    flags_of(command).filter(|(_, flag)| flag.form != Form::Argument)
+    let named = |flag: &Flag| flag.form != Form::Argument && argument_name(flag) != "table";
+    flags_of(command).filter(move |(_, flag)| named(flag))
 }
 
 /// Whether models are promised by their names.

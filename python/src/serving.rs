@@ -66,7 +66,6 @@ pub(crate) fn serve(
                 py.detach(|| wait(LOOK)),
                 Ok(Said::Ended(_)) | Err(mpsc::RecvTimeoutError::Disconnected)
             ) {}
-            incrowd::abandon_all();
             return Err(error);
         }
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import http.cookiejar
+import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -13,7 +15,9 @@ import incrowd
 import pytest
 
 SERVE = """
-import incrowd, pyarrow
+import incrowd, pyarrow, signal
+# Whoever was started in the background ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 incrowd.serve(pyarrow.table({"age": [31, 32, 33, 34] * 5, "disease": ["flu", "cold"] * 10}), open=False)
 print("ended")
 """
@@ -26,9 +30,20 @@ def test_a_table_in_memory_is_served_until_interrupted() -> None:
         address = server.stdout.readline().split()[1]
         assert address.startswith("http://127.0.0.1:")
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-        assert "Go on" in browser.open(address).read().decode()
-        page = browser.open(address.split("?")[0]).read().decode()
-        assert "disease" in page
+        on = re.search(r'href="/(t/[^"]+)"', browser.open(address).read().decode())
+        assert on is not None, "the address leads to the table"
+        place = address.split("?")[0] + on[1]
+
+        def wait_for(text: str) -> str:
+            for _ in range(200):
+                answer = browser.open(place)
+                if text in answer.read().decode():
+                    return str(answer.url)
+                time.sleep(0.1)
+            raise AssertionError(f"{text} does not come")
+
+        place = wait_for("disease").replace("/table", "/release")
+        wait_for("Nobody can be narrowed down")
         # Without the token nobody gets in.
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(address.split("?")[0])

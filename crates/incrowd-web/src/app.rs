@@ -21,21 +21,27 @@ pub(crate) struct App {
     pub(crate) tasks: Tasks,
     pub(crate) most_bytes: u64,
     tables: Mutex<Vec<Arc<Opened>>>,
+    /// Where the address leads: to the table that was opened at once, or to the first page.
+    pub(crate) first: String,
 }
 
 impl App {
     pub(crate) fn new(port: u16, options: Options) -> Result<App> {
-        let app = App {
+        let mut app = App {
             guard: Guard::new(port),
             dir: PrivateDir::new()?,
             tasks: Tasks::default(),
             most_bytes: options.most_bytes,
             tables: Mutex::default(),
+            first: "/".to_owned(),
         };
-        match options.table {
-            Some(Table::File(path)) => drop(app.add(Opened::by_path(&path)?)?),
-            Some(Table::Memory(batches)) => drop(app.add(Opened::in_memory(batches))?),
-            None => {}
+        let given = match options.table {
+            Some(Table::File(path)) => Some(app.add(Opened::by_path(&path)?)?),
+            Some(Table::Memory(batches)) => Some(app.add(Opened::in_memory(batches))?),
+            None => None,
+        };
+        if let Some(given) = given {
+            app.first = format!("/t/{}", given.id);
         }
         Ok(app)
     }

@@ -111,7 +111,7 @@ pub(crate) async fn watch(State(app): State<Arc<App>>, request: Request, next: N
         (StatusCode::FORBIDDEN, t::WRONG_ORIGIN).into_response()
     } else if guard.shows_token(&request) {
         // A page that goes on by itself: then the next request comes from here, wherever this one came from.
-        let mut welcome = layout::welcome().into_response();
+        let mut welcome = layout::welcome(&app.first).into_response();
         if let Ok(cookie) = HeaderValue::from_str(&guard.cookie()) {
             welcome.headers_mut().insert(header::SET_COOKIE, cookie);
         }

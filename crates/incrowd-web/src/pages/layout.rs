@@ -71,12 +71,12 @@ pub(crate) fn step(at: &At, step: Step, body: &Markup) -> Page {
 }
 
 /// The page that takes the token out of the address.
-pub(crate) fn welcome() -> Page {
+pub(crate) fn welcome(to: &str) -> Page {
     Html(html! {
         (DOCTYPE)
         html lang=(t::LANGUAGE) {
-            head { meta charset="utf-8"; meta http-equiv="refresh" content="0;url=/"; title { "incrowd" } }
-            body { p { a href="/" { (t::GO_ON) } } }
+            head { meta charset="utf-8"; meta http-equiv="refresh" content=(format!("0;url={to}")); title { "incrowd" } }
+            body { p { a href=(to) { (t::GO_ON) } } }
         }
     }.into_string())
 }

@@ -316,6 +316,8 @@ fn render(options: &InitOptions, profile: &Profile, release: &str) -> Result<Str
     let paths = paths.collect::<Result<Vec<_>>>()?;
     let _ = writeln!(out, "[input]");
     match paths.as_slice() {
+        // A table in memory has no path yet.
+        [] => writeln!(out, "path = \"table.csv\""),
         [path] => writeln!(out, "path = {path}"),
         paths => writeln!(out, "path = [{}]", paths.join(", ")),
     }
