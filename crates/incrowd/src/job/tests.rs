@@ -151,8 +151,6 @@ fn every_other_key_means_what_it_says() {
             query: None,
             person: None,
             weight: None,
-            table: None,
-            query: None,
         }
     );
     let manifest = Some(PathBuf::from("out.json"));
