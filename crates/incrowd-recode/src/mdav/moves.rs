@@ -19,6 +19,14 @@ const NEIGHBOURS: usize = 12;
 /// Windows are gone through at most so often before others are made.
 const SWEEPS: usize = 6;
 
+/// Rows of two groups are exchanged if they have at most so many pairs, and fewer where not all columns are numbers: promises that need
+/// large groups leave little to be gained.
+const MOST_PAIRS: usize = 4096;
+const MOST_MIXED_PAIRS: usize = 400;
+
+/// Groups of more rows are not dissolved.
+const MOST_DISSOLVED: usize = 64;
+
 /// Gains below this are rounding.
 const LEAST_GAIN: f64 = 1e-9;
 
@@ -252,6 +260,10 @@ impl Moves<'_, '_> {
         let mut gained = false;
         loop {
             let (one, two) = (&window[a], &window[b]);
+            let most = if self.space.numeric { MOST_PAIRS } else { MOST_MIXED_PAIRS };
+            if one.rows.len() * two.rows.len() > most {
+                return gained;
+            }
             let now = self.sum(one) + self.sum(two);
             let mut best: Option<(f64, Option<u32>, Option<u32>)> = None;
             let leaving = one.rows.iter().map(|&row| Some(row)).chain([None]);
@@ -287,7 +299,7 @@ impl Moves<'_, '_> {
 
     /// Lets all rows of a group go to its neighbours if that is a gain.
     fn dissolve(&self, window: &mut [Group], at: usize, moved: &mut [bool], looks: &mut u64) {
-        if window[at].rows.is_empty() {
+        if window[at].rows.is_empty() || window[at].rows.len() > MOST_DISSOLVED {
             return;
         }
         let near = self.neighbours(window, at);
