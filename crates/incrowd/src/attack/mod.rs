@@ -91,6 +91,8 @@ pub(crate) fn attack_case(
     }
     let epsilon = epsilon(request, &case.reading.sensitive_names())?;
     let mut views = case.publication.views(case, progress)?;
+    // The cells of two tables also cover people whom the original does not have.
+    let original = original.filter(|_| !settings.is_empty() || views.values.is_none());
     let persons_unknown = match crate::behind::find(case, &mut views.people, progress)? {
         Behind::Unknown(why) => Some(why),
         _ => None,
