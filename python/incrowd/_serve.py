@@ -21,7 +21,7 @@ def serve(
     max_upload: The size of the largest upload, in MiB.
     """
 
-    def told(address: str, page: Path) -> None:
+    def told(address: str, page: str | PathLike[str]) -> None:
         print(f"serving  {address}\n         on this machine only; Ctrl-C stops it", flush=True)
         # The page is a private file that leads to the address: others can see what programs are started with.
         if open and not webbrowser.open(Path(page).as_uri()):
