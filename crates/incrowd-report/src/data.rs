@@ -217,6 +217,8 @@ pub struct Public {
     pub holds: bool,
     /// Whether columns that are published as they are single people out.
     pub singles_out: bool,
+    /// Against whom the promises hold, if not against everybody who knows the quasi-identifiers.
+    pub caution: Option<String>,
     /// What is wrong beside broken promises.
     pub faults: Vec<String>,
     /// Why it is not for publication, if it is stamped so.

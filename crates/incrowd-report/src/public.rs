@@ -50,7 +50,8 @@ pub(crate) const SINGLED_OUT: &str = "The promises are about the quasi-identifie
 fn first(data: &Public) -> Markup {
     let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
     let all = data.promises.len();
-    let kept_all = if data.singles_out { "verdict amber" } else { "verdict good" };
+    let doubted = data.singles_out || data.caution.is_some();
+    let kept_all = if doubted { "verdict amber" } else { "verdict good" };
     let (class, verdict) = match (data.holds, all) {
         (true, 1) => (kept_all, "The promise holds".to_owned()),
         (true, 2) => (kept_all, "Both promises hold".to_owned()),
@@ -68,12 +69,15 @@ fn first(data: &Public) -> Markup {
     }
     html! {
         div class=(class) {
-            (sign(data.holds && !data.singles_out))
+            (sign(data.holds && !doubted))
             div {
                 (verdict)
                 @if data.holds && data.singles_out {
                     ", but columns published as they are single people out"
                     small { (SINGLED_OUT) }
+                }
+                @if let Some(caution) = data.caution.as_ref().filter(|_| data.holds) {
+                    small { (caution) }
                 }
                 small { "Judged on the published bytes: records were grouped anew by their cells, and every group was asked." }
             }

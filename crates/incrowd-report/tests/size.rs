@@ -58,6 +58,7 @@ fn public() -> Public {
         release: "r.csv".into(),
         holds: true,
         singles_out: true,
+        caution: None,
         records: 10,
         groups: 2,
         promises: vec![Promise {

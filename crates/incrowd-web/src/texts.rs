@@ -318,7 +318,12 @@ pub(crate) const ALGORITHM: &str = "algorithm";
 pub(crate) const PROMISE: &str = "promise";
 pub(crate) const TIME: &str = "time";
 
-pub(crate) fn verdict(smallest: u64, persons: bool) -> String {
+pub(crate) fn verdict(smallest: u64, persons: bool, any: bool) -> String {
+    if any {
+        return format!(
+            "Whoever sees the release alone finds at least {smallest} records that match. Who knows somebody well may find fewer."
+        );
+    }
     let what = if persons { "records of several people" } else { "records" };
     format!("Nobody can be narrowed down below {smallest} {what}.")
 }

@@ -26,6 +26,11 @@ fn a_cell_is_missing_and_the_manifest_says_what_it_matches() {
         "{records:?}"
     );
     room.does("verify r.csv").prints(&["holds   smallest group 4", "a missing cell matches any value"]);
+    // The page does not call it good without saying against whom.
+    room.does("report r.csv -o p.html");
+    let page = room.text("p.html");
+    assert!(page.contains("class=\"verdict amber\"") && page.contains("Not k-anonymity in the usual sense"));
+    assert!(!page.contains("class=\"verdict good\""));
     room.run("verify r.csv --missing-cells alone").exits(1).prints(&["FAILS"]);
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use incrowd::core::MissingCells;
 use incrowd::core::text::thousands;
 use incrowd::{Comparison, Insight};
 use maud::{Markup, html};
@@ -163,8 +164,9 @@ fn shown(made: &Release, quick: bool) -> Markup {
             (name.to_owned(), loss, percent(loss))
         })
         .collect();
+    let any = made.job.algorithm.missing_cells == MissingCells::Any;
     html! {
-        (verdict("good", &t::verdict(smallest, made.job.input.person.is_some()), &t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)))
+        (verdict(if any { "amber" } else { "good" }, &t::verdict(smallest, made.job.input.person.is_some(), any), &t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)))
         (facts(&boxes))
         @for judged in &made.report.verification.judgements {
             p.kept { b { (judged.title) } " " (t::HOLDS) }

@@ -2,6 +2,7 @@
 
 use incrowd_audit::attack::Finding;
 use incrowd_audit::utility::{Classification, ColumnUtility, Pairs, Part, QueryError};
+use incrowd_core::MissingCells;
 use incrowd_core::audience::Fact;
 use incrowd_core::model::MODELS;
 use incrowd_core::text::thousands;
@@ -66,6 +67,11 @@ pub(super) fn public(found: &Findings) -> Public {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
         singles_out: found.attacks.singles_out(),
+        caution: (found.checked.missing_cells == MissingCells::Any).then(|| {
+            let told = MissingCells::Any;
+            let text = crate::summary::missing_cells_text(told.name(), told.worth());
+            format!("Not k-anonymity in the usual sense: {text}.")
+        }),
         faults,
         stamp: found.manifest().and_then(|manifest| manifest.test.clone()),
         records: verification.records,
