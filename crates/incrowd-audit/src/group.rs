@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use incrowd_core::{Dataset, GroupSummary, Histogram};
+use rayon::prelude::*;
 
 /// The groups a reader of the release sees, numbered in the order of their first row. With `sensitive` the summaries hold
 /// the histograms of all sensitive columns. They list persons where somebody has several records.
@@ -16,7 +17,7 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         hasher.finish()
     };
     // Each entry is a group with the first row that has its cells.
-    let mut table: HashTable<(u32, u32)> = HashTable::new();
+    let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(release.rows() / 4);
     let mut groups: Vec<GroupSummary> = Vec::new();
     let lists = sensitive || release.persons().is_some();
     let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if lists { release.rows() } else { 0 });
@@ -39,7 +40,7 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         }
     }
     // Rows of one group after another, so that each histogram is counted at once.
-    of_row.sort_unstable();
+    of_row.par_sort_unstable();
     for rows in of_row.chunk_by(|a, b| a.0 == b.0) {
         let histogram = |(s, column): (usize, &incrowd_core::dataset::Sensitive)| {
             let code = |&(_, row): &(u32, u32)| {

@@ -86,7 +86,8 @@ impl Bits {
 }
 
 fn group_sizes(release: &Folded, quasi: usize) -> Vec<u64> {
-    let mut sizes: hashbrown::HashMap<&[u32], u64> = hashbrown::HashMap::new();
+    // Groups have several rows; room for one row in four is rarely asked for twice.
+    let mut sizes: hashbrown::HashMap<&[u32], u64> = hashbrown::HashMap::with_capacity(release.rows() / 4);
     for row in 0..release.rows() {
         *sizes.entry(&release.row(row)[..quasi]).or_insert(0) += release.weights[row];
     }

@@ -4,6 +4,8 @@
 //! ties by row number, so rows are put in the order of their codes before any algorithm sees them. Rows that encode alike, such as
 //! two spellings of one number, become one row.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 
 /// Bits of a key that hold the row's number; the others hold its codes.
@@ -42,21 +44,47 @@ pub(crate) fn canonical(mut codes: Vec<u32>, weights: Vec<u64>, sizes: &[u32]) -
             .filter(|alike| alike.len() > 1)
             .for_each(|alike| alike.sort_unstable_by(|&a, &b| rest(a).cmp(rest(b))));
     }
-    let mut of_fold = vec![0; keys.len()];
-    let mut summed: Vec<u64> = Vec::with_capacity(keys.len());
-    for at in 0..keys.len() {
-        let (own, row) = (keys[at], row_of(keys[at]));
-        let last = summed.len().wrapping_sub(1);
-        let same = |&before: &u128| before >> ROW_BITS == own >> ROW_BITS && rest(before) == rest(own);
-        if keys.get(last).is_some_and(same) {
-            summed[last] += weights[row];
-        } else {
-            keys[summed.len()] = own;
-            summed.push(weights[row]);
-        }
-        of_fold[row] = summed.len() as u32 - 1;
+    // Each stretch of keys by itself: which rows begin something new, and what those stand for that are alike.
+    let alike = |a: u128, b: u128| a >> ROW_BITS == b >> ROW_BITS && rest(a) == rest(b);
+    let is_new = |at: usize| at == 0 || !alike(keys[at - 1], keys[at]);
+    let length = keys.len().div_ceil(rayon::current_num_threads()).max(1 << 14);
+    let starts: Vec<usize> = (0..keys.len()).step_by(length).collect();
+    let stretch = |start: usize| start..(start + length).min(keys.len());
+    let news: Vec<usize> =
+        starts.par_iter().map(|&start| stretch(start).filter(|&at| is_new(at)).count()).collect();
+    let befores = news.iter().scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n)));
+    let befores: Vec<usize> = befores.collect();
+    let of_fold: Vec<AtomicU32> = keys.par_iter().map(|_| AtomicU32::new(0)).collect();
+    let parts: Vec<(Vec<u128>, Vec<u64>)> = starts
+        .par_iter()
+        .zip(&befores)
+        .map(|(&start, &before)| {
+            let (mut own, mut sums): (Vec<u128>, Vec<u64>) = (Vec::new(), Vec::new());
+            // What belongs to the last row of the stretch before is counted there.
+            let mut at = stretch(start).find(|&at| is_new(at)).unwrap_or(keys.len());
+            while at < keys.len() && (at < stretch(start).end || !is_new(at)) {
+                if is_new(at) {
+                    own.push(keys[at]);
+                    sums.push(0);
+                }
+                let row = row_of(keys[at]);
+                if let Some(sum) = sums.last_mut() {
+                    *sum += weights[row];
+                }
+                of_fold[row].store((before + sums.len() - 1) as u32, Ordering::Relaxed);
+                at += 1;
+            }
+            (own, sums)
+        })
+        .collect();
+    let of_fold: Vec<u32> = of_fold.into_iter().map(AtomicU32::into_inner).collect();
+    let mut summed: Vec<u64> = Vec::with_capacity(news.iter().sum());
+    let mut kept: Vec<u128> = Vec::with_capacity(news.iter().sum());
+    for (own, sums) in parts {
+        kept.extend(own);
+        summed.extend(sums);
     }
-    keys.truncate(summed.len());
+    let keys = kept;
     if key.bits.len() == width {
         // The keys hold everything, so the codes can be written over.
         codes.truncate(keys.len() * width);
@@ -128,6 +156,13 @@ mod tests {
     }
 
     proptest! {
+        /// So many rows that several threads share them, most of them alike.
+        #[test]
+        fn stretches_meet(rows in prop::collection::vec(0u32..3, 1..200)) {
+            let rows: Vec<Vec<u32>> = (0..50_000).map(|at| vec![rows[at % rows.len()], at as u32 / 40_000]).collect();
+            check(&rows, &[3, 2])?;
+        }
+
         #[test]
         fn rows_come_in_the_order_of_their_codes(rows in prop::collection::vec(prop::collection::vec(0u32..5, 3), 0..200)) {
             check(&rows, &[5, 5, 5])?;

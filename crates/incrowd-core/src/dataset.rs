@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use crate::canonical::canonical;
 use crate::domain::{Domain, Misfit};
@@ -131,10 +132,8 @@ impl Dataset {
         let width = folded.columns.len();
         let mut places: Vec<Vec<Code>> = Vec::with_capacity(others.len());
         // A text that occurs only in records left out for a missing value must leave no trace in any domain.
-        let mut used: Vec<Vec<bool>> = folded.columns.iter().map(|c| vec![false; c.texts.len()]).collect();
-        for row in folded.codes.chunks_exact(width.max(1)) {
-            used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
-        }
+        let sizes: Vec<usize> = folded.columns.iter().map(|column| column.texts.len()).collect();
+        let mut used = used_codes(&folded.codes, &sizes);
         let mut lines = Vec::new();
         let (specs, mut sensitive) = (sensitive, Vec::new());
         let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);
@@ -201,11 +200,13 @@ impl Dataset {
         }
         let records = folded.records();
         let mut codes = folded.codes;
-        for row in codes.chunks_exact_mut(width.max(1)) {
-            for (code, map) in row.iter_mut().zip(&maps) {
-                *code = map[*code as usize].0;
+        codes.par_chunks_mut(BLOCK * width.max(1)).for_each(|block| {
+            for row in block.chunks_exact_mut(width.max(1)) {
+                for (code, map) in row.iter_mut().zip(&maps) {
+                    *code = map[*code as usize].0;
+                }
             }
-        }
+        });
         let weights = folded.weights;
         let (population, persons, of_fold, represented) = (None, None, Vec::new(), None);
         let mut data = Dataset {
@@ -225,8 +226,7 @@ impl Dataset {
 
     /// How many records have each leaf, and how many steps their values lie below the roots.
     fn count_leaves(&mut self) {
-        for q in 0..self.quasi.len() {
-            let counts = self.leaf_counts(q);
+        for (q, counts) in self.all_leaf_counts().into_iter().enumerate() {
             let line = &mut self.quasi[q];
             let depth = |leaf: usize| line.domain.level_depth(Code(leaf as u32), 0) as u64;
             line.leaf_depth = counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
@@ -261,6 +261,27 @@ impl Dataset {
             counts[self.quasi_codes(row)[quasi] as usize] += self.weights[row];
         }
         counts
+    }
+
+    /// The same for all quasi-identifiers, in one pass.
+    fn all_leaf_counts(&self) -> Vec<Vec<u64>> {
+        let none =
+            || self.quasi.iter().map(|q| vec![0u64; q.domain.leaves() as usize]).collect::<Vec<Vec<u64>>>();
+        let count = |rows: std::ops::Range<usize>| {
+            let mut counts = none();
+            for row in rows {
+                let own = counts.iter_mut().zip(self.quasi_codes(row));
+                own.for_each(|(counts, &code)| counts[code as usize] += self.weights[row]);
+            }
+            counts
+        };
+        let add = |mut sums: Vec<Vec<u64>>, more: Vec<Vec<u64>>| {
+            for (sums, more) in sums.iter_mut().zip(more) {
+                sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+            }
+            sums
+        };
+        stretches(self.rows()).into_par_iter().map(count).reduce_with(add).unwrap_or_else(none)
     }
 
     /// A table of rows that are encoded already.
@@ -326,10 +347,10 @@ impl Dataset {
 
     /// Some rows as models see them, population and region apart.
     pub fn summary(&self, rows: impl Iterator<Item = usize> + Clone) -> GroupSummary {
+        let size = rows.clone().count();
         let histogram = |(s, column): (usize, &Sensitive)| {
-            let codes: Vec<(u32, u64)> =
-                rows.clone().map(|row| (self.sensitive_codes(row)[s], self.weight(row))).collect();
-            Histogram::count(column.values.len(), codes.into_iter())
+            let codes = rows.clone().map(|row| (self.sensitive_codes(row)[s], self.weight(row)));
+            Histogram::count_of(column.values.len(), size, codes)
         };
         let present = rows.clone().filter(|&row| self.weights[row] > 0);
         GroupSummary {
@@ -500,7 +521,12 @@ impl Dataset {
                 .collect();
             population.people(&population.covered(&cells, 0..population.rows() as u32))
         });
-        GroupSummary { population, ..self.summary(0..self.rows()) }
+        let parts = stretches(self.rows()).into_par_iter().map(|rows| self.summary(rows));
+        let all = parts.reduce_with(|mut all, part| {
+            all.merge(&part);
+            all
+        });
+        GroupSummary { population, ..all.unwrap_or_else(|| self.summary(0..0)) }
     }
 
     /// The quasi-identifiers alone; the rows are given up.
@@ -534,6 +560,35 @@ impl Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width + self.quasi.len()..(row + 1) * width]
     }
+}
+
+/// Rows that a thread works on at a time.
+const BLOCK: usize = 1 << 14;
+
+/// All rows as a few stretches, for work that needs room of its own for each.
+fn stretches(rows: usize) -> Vec<std::ops::Range<usize>> {
+    let length = rows.div_ceil(rayon::current_num_threads()).max(BLOCK);
+    (0..rows).step_by(length).map(|start| start..(start + length).min(rows)).collect()
+}
+
+/// Which codes of each column occur; `sizes` says how many there are.
+fn used_codes(codes: &[u32], sizes: &[usize]) -> Vec<Vec<bool>> {
+    let none = || sizes.iter().map(|&size| vec![false; size]).collect::<Vec<Vec<bool>>>();
+    let width = sizes.len().max(1);
+    let look = |rows: std::ops::Range<usize>| {
+        let mut used = none();
+        for row in codes[rows.start * width..rows.end * width].chunks_exact(width) {
+            used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
+        }
+        used
+    };
+    let join = |mut all: Vec<Vec<bool>>, more: Vec<Vec<bool>>| {
+        for (all, more) in all.iter_mut().zip(more) {
+            all.iter_mut().zip(more).for_each(|(all, own)| *all |= own);
+        }
+        all
+    };
+    stretches(codes.len() / width).into_par_iter().map(look).reduce_with(join).unwrap_or_else(none)
 }
 
 /// What rows stand for that became others.

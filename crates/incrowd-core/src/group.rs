@@ -18,7 +18,12 @@ impl Histogram {
 
     /// Counts codes with their records; `values` is the number of codes there are.
     pub fn count(values: usize, codes: impl ExactSizeIterator<Item = (u32, u64)>) -> Histogram {
-        if values <= 4 * codes.len() {
+        Histogram::count_of(values, codes.len(), codes)
+    }
+
+    /// The same for codes of which it is known elsewhere how many come.
+    pub(crate) fn count_of(values: usize, size: usize, codes: impl Iterator<Item = (u32, u64)>) -> Histogram {
+        if values <= 4 * size {
             let mut counts = vec![0u64; values];
             codes.for_each(|(code, records)| counts[code as usize] += records);
             let used = counts.into_iter().enumerate().filter(|(_, records)| *records > 0);

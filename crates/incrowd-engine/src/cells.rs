@@ -240,7 +240,7 @@ impl Used {
 /// How many records of each row are published.
 pub(crate) fn published(plan: &Plan<'_>) -> Vec<u64> {
     let records = |row| if plan.partition().group(row).is_some() { plan.dataset().weight(row) } else { 0 };
-    (0..plan.dataset().rows()).map(records).collect()
+    (0..plan.dataset().rows()).into_par_iter().map(records).collect()
 }
 
 /// Published rows sorted by their cells: first the quasi-identifiers as printed, then the sensitive values. Returns for each

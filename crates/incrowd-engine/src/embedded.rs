@@ -6,6 +6,7 @@ use arrow_schema::DataType;
 use incrowd_core::number::{Number, looks_numeric, parse_number};
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
+use rayon::prelude::*;
 
 use crate::Note;
 use crate::beside::Beside;
@@ -183,7 +184,8 @@ impl Engine for Embedded {
         let data = plan.dataset();
         let (renderer, sink) = self.begin_table(table, plan, output)?;
         progress.step("writing", Some(data.records()));
-        let suppressed_rows = (0..data.rows()).filter(|&row| plan.partition().group(row).is_none());
+        let suppressed_rows =
+            (0..data.rows()).into_par_iter().filter(|&row| plan.partition().group(row).is_none());
         let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
         let told = data.persons().is_some() || data.is_weighed();
         let mut persons = told.then(|| PrivateStream::new(self.store.spill()));

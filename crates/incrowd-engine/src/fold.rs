@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use incrowd_core::represented::read_weight;
 use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
+use rayon::prelude::*;
 
 use crate::FoldSpec;
 use crate::beside::{Beside, Look, Looked, Seen};
@@ -21,6 +22,8 @@ use crate::rows::{RowTable, hash_row};
 use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
+/// Records whose text is looked at together.
+const NEAR: usize = 1 << 10;
 /// A text that was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -132,26 +135,31 @@ impl Worker for FoldWorker<'_> {
         self.codes.clear();
         self.codes.resize(read * width, MISSING);
         let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
-        // Column by column, so that one dictionary at a time is in the cache.
+        let mut texts = Vec::with_capacity(width);
         for slot in 0..width {
-            if let Some(cells) = records.coded(slot).filter(|cells| cells.texts.len() <= 2 * read) {
-                self.translate(slot, cells);
-                continue;
+            match records.coded(slot).filter(|cells| cells.texts.len() <= 2 * read) {
+                Some(cells) => self.translate(slot, cells),
+                None => texts.push(slot),
             }
-            for record in 0..read {
-                let Some(text) = records.get(record, slot) else {
-                    self.marker = self.marker.min(empty);
-                    continue;
-                };
-                self.codes[record * width + slot] = match self.caches[slot].get(text) {
-                    Some(MISSING) => {
-                        let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
-                        self.marker = self.marker.min(marker.unwrap_or(empty));
-                        MISSING
-                    }
-                    Some(code) => code,
-                    None => self.ask(slot, text),
-                };
+        }
+        // Column by column, so that the processor learns what to expect, but so few records at once that their text stays near.
+        for first in (0..read).step_by(NEAR) {
+            for &slot in &texts {
+                for record in first..read.min(first + NEAR) {
+                    let Some((text, short)) = records.cell(record, slot) else {
+                        self.marker = self.marker.min(empty);
+                        continue;
+                    };
+                    self.codes[record * width + slot] = match self.caches[slot].find(text, short) {
+                        Some(MISSING) => {
+                            let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
+                            self.marker = self.marker.min(marker.unwrap_or(empty));
+                            MISSING
+                        }
+                        Some(code) => code,
+                        None => self.ask(slot, text),
+                    };
+                }
             }
         }
         if let Some(look) = &mut self.look {
@@ -491,17 +499,27 @@ pub(crate) fn fold_with(
     let rows: usize = shards.iter().map(|shard| shard.len()).sum();
     let sizes: Vec<usize> = shards.iter().map(RowTable::len).collect();
     let largest = shards.iter().map(RowTable::len).max().unwrap_or(0);
-    folded.codes.reserve_exact(rows * width);
-    folded.weights.reserve_exact(rows);
     let mut before = Vec::with_capacity(SHARDS);
-    for shard in &mut shards {
-        before.push(folded.weights.len() as u32);
-        folded.codes.extend_from_slice(shard.keys());
-        folded.weights.append(&mut shard.take_counts());
+    let mut sum = 0;
+    for &size in &sizes {
+        before.push(sum as u32);
+        sum += size;
+    }
+    folded.codes = vec![0; rows * width];
+    folded.weights = vec![0; rows];
+    let (mut codes, mut weights) = (&mut folded.codes[..], &mut folded.weights[..]);
+    let places = shards.iter_mut().map(|shard| {
+        let rows = shard.len();
+        let own = codes.split_off_mut(..rows * width).unwrap_or_default();
+        (shard, own, weights.split_off_mut(..rows).unwrap_or_default())
+    });
+    places.collect::<Vec<_>>().into_par_iter().for_each(|(shard, codes, weights)| {
+        codes.copy_from_slice(shard.keys());
+        weights.copy_from_slice(&shard.take_counts());
         if !spec.replay {
             *shard = RowTable::new(width);
         }
-    }
+    });
     if spec.weight.is_some() {
         let mut represented = Vec::with_capacity(rows);
         for (own, shard) in sums.into_iter().zip(&sizes) {

@@ -86,20 +86,76 @@ fn hash(state: &FixedState, text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// A worker's own copy of what it has seen of a shared interner, so that it rarely has to ask. Nearly all cells of a table
-/// about people are short; up to sixteen bytes are compared as two words, without following a pointer.
+/// A text of at most sixteen bytes: those bytes as a number, zeros after the last, and how many there are. Nearly all cells of
+/// a table about people are so short; they are compared without following a pointer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Short {
+    /// The first eight bytes, and the others.
+    words: [u64; 2],
+    length: u32,
+}
+
+/// For each length the bytes that belong to a text.
+const KEPT: [u128; 17] = {
+    let mut kept = [0; 17];
+    let mut length = 1;
+    while length <= 16 {
+        kept[length] = u128::MAX >> (128 - 8 * length);
+        length += 1;
+    }
+    kept
+};
+
+impl Short {
+    #[inline]
+    fn new(bytes: u128, length: usize) -> Short {
+        Short { words: [bytes as u64, (bytes >> 64) as u64], length: length as u32 }
+    }
+
+    #[inline]
+    pub(crate) fn of(text: &[u8]) -> Option<Short> {
+        let four =
+            |at: usize| text[at..].first_chunk().map(|c| u128::from(u32::from_le_bytes(*c)) << (8 * at));
+        let eight =
+            |at: usize| text[at..].first_chunk().map(|c| u128::from(u64::from_le_bytes(*c)) << (8 * at));
+        let byte = |at: usize| u128::from(text[at]) << (8 * at);
+        // Where two pieces overlap they agree.
+        let bytes = match text.len() {
+            0 => 0,
+            n @ 1..=3 => byte(0) | byte(n / 2) | byte(n - 1),
+            n @ 4..=7 => four(0)? | four(n - 4)?,
+            n @ 8..=16 => eight(0)? | eight(n - 8)?,
+            _ => return None,
+        };
+        Some(Short::new(bytes, text.len()))
+    }
+
+    /// The text at a place among other bytes. Lengths of texts follow no pattern, so nothing here depends on them except whether
+    /// the text is short.
+    #[inline]
+    pub(crate) fn at(bytes: &[u8], start: usize, length: usize) -> Option<Short> {
+        let kept = KEPT.get(length)?;
+        match bytes[start..].first_chunk::<16>() {
+            Some(sixteen) => Some(Short::new(u128::from_le_bytes(*sixteen) & kept, length)),
+            None => Short::of(&bytes[start..start + length]),
+        }
+    }
+
+    #[inline]
+    fn hash(self) -> u64 {
+        let [a, b] = self.words;
+        let b = b ^ 0x8bb8_4b93_962e_acc9 ^ u64::from(self.length);
+        let product = u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b);
+        (product as u64) ^ ((product >> 64) as u64)
+    }
+}
+
+/// A worker's own copy of what it has seen of a shared interner, so that it rarely has to ask.
 pub(crate) struct Cache {
-    short: HashTable<Short>,
+    short: Shorts,
     long: HashTable<Long>,
     bytes: Vec<u8>,
     hasher: FixedState,
-}
-
-#[derive(Clone, Copy)]
-struct Short {
-    words: (u64, u64),
-    length: u32,
-    code: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -109,34 +165,77 @@ struct Long {
     code: u32,
 }
 
-/// The bytes of a short text as two words that, with the length, determine it.
-#[inline]
-fn words(text: &[u8]) -> Option<(u64, u64)> {
-    let four = |at: usize| text[at..].first_chunk().map(|c| u64::from(u32::from_le_bytes(*c)));
-    let eight = |at: usize| text[at..].first_chunk().map(|c| u64::from_le_bytes(*c));
-    match text.len() {
-        0 => Some((0, 0)),
-        n @ 1..=3 => {
-            let byte = |i: usize| u64::from(text[i]);
-            Some((byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16, 0))
-        }
-        n @ 4..=7 => Some((four(0)?, four(n - 4)?)),
-        n @ 8..=16 => Some((eight(0)?, eight(n - 8)?)),
-        _ => None,
+/// Short texts with their codes: open addressing, one look at memory for nearly every question.
+struct Shorts {
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    words: [u64; 2],
+    length: u32,
+    code: u32,
+}
+
+impl Slot {
+    /// With the length that no text has.
+    const EMPTY: Slot = Slot { words: [0, 0], length: u32::MAX, code: 0 };
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.length == u32::MAX
+    }
+
+    fn text(&self) -> Short {
+        Short { words: self.words, length: self.length }
     }
 }
 
-#[inline]
-fn hash_words((a, b): (u64, u64), length: u32) -> u64 {
-    let product =
-        u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b ^ 0x8bb8_4b93_962e_acc9 ^ u64::from(length));
-    (product as u64) ^ ((product >> 64) as u64)
+impl Shorts {
+    fn new() -> Shorts {
+        Shorts { slots: vec![Slot::EMPTY; 64], used: 0 }
+    }
+
+    /// Where a text is, or would be.
+    #[inline]
+    fn place(&self, text: Short) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = text.hash() as usize & mask;
+        loop {
+            let own = &self.slots[at];
+            if own.is_empty() || ((own.words == text.words) & (own.length == text.length)) {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn get(&self, text: Short) -> Option<u32> {
+        let own = &self.slots[self.place(text)];
+        (!own.is_empty()).then_some(own.code)
+    }
+
+    fn put(&mut self, text: Short, code: u32) {
+        if 2 * (self.used + 1) > self.slots.len() {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![Slot::EMPTY; 2 * old.len()];
+            for own in old.into_iter().filter(|own| !own.is_empty()) {
+                let at = self.place(own.text());
+                self.slots[at] = own;
+            }
+        }
+        let at = self.place(text);
+        self.used += usize::from(self.slots[at].is_empty());
+        self.slots[at] = Slot { words: text.words, length: text.length, code };
+    }
 }
 
 impl Cache {
     /// Knows from the start that the texts in `missing` are missing.
     pub(crate) fn new(missing: &[String]) -> Cache {
-        let (short, long) = (HashTable::new(), HashTable::new());
+        let (short, long) = (Shorts::new(), HashTable::new());
         let mut cache = Cache { short, long, bytes: Vec::new(), hasher: FixedState::default() };
         missing.iter().for_each(|text| cache.put(text.as_bytes(), MISSING));
         cache
@@ -144,27 +243,32 @@ impl Cache {
 
     #[inline]
     pub(crate) fn get(&self, text: &[u8]) -> Option<u32> {
-        let length = text.len() as u32;
-        if let Some(words) = words(text) {
-            let same = |e: &Short| e.words == words && e.length == length;
-            return self.short.find(hash_words(words, length), same).map(|e| e.code);
+        self.find(text, Short::of(text))
+    }
+
+    /// The same for a text of which it is known whether it is short.
+    #[inline]
+    pub(crate) fn find(&self, text: &[u8], short: Option<Short>) -> Option<u32> {
+        match short {
+            Some(short) => self.short.get(short),
+            None => self.find_long(text),
         }
+    }
+
+    fn find_long(&self, text: &[u8]) -> Option<u32> {
         let same = |e: &Long| &self.bytes[e.start as usize..(e.start + e.length) as usize] == text;
         self.long.find(hash(&self.hasher, text), same).map(|e| e.code)
     }
 
     pub(crate) fn put(&mut self, text: &[u8], code: u32) {
-        let length = text.len() as u32;
-        if let Some(words) = words(text) {
-            let entry = Short { words, length, code };
-            self.short.insert_unique(hash_words(words, length), entry, |e| hash_words(e.words, e.length));
-            return;
+        if let Some(short) = Short::of(text) {
+            return self.short.put(short, code);
         }
         // A column with gigabytes of distinct text is not worth copying; the shared interner still knows it.
         if self.bytes.len() + text.len() > u32::MAX as usize {
             return;
         }
-        let entry = Long { start: self.bytes.len() as u32, length, code };
+        let entry = Long { start: self.bytes.len() as u32, length: text.len() as u32, code };
         self.bytes.extend_from_slice(text);
         let (bytes, hasher) = (&self.bytes, &self.hasher);
         let rehash = |e: &Long| hash(hasher, &bytes[e.start as usize..(e.start + e.length) as usize]);
@@ -194,6 +298,22 @@ mod tests {
                 prop_assert_eq!(&interner.texts()[code as usize], text);
             }
             prop_assert_eq!(cache.get(b"?"), Some(MISSING));
+        }
+
+        /// Wherever a text stands, and whatever comes after it, it is the same.
+        #[test]
+        fn a_short_text_is_the_same_everywhere(text in prop::collection::vec(0u8..3, 0..20), after in prop::collection::vec(0u8..3, 0..20)) {
+            let mut padded = vec![7; 3];
+            padded.extend(&text);
+            padded.extend(after);
+            let there = Short::at(&padded, 3, text.len());
+            prop_assert_eq!(there.is_some(), text.len() <= 16);
+            prop_assert!(there == Short::of(&text));
+            if let Some(there) = there {
+                let bytes: Vec<u8> = there.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                prop_assert_eq!(&bytes[..text.len()], &text[..]);
+                prop_assert!(bytes[text.len()..].iter().all(|byte| *byte == 0));
+            }
         }
     }
 }

@@ -6,11 +6,14 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
 
 /// Records of one walk.
 const WALK: u64 = 1 << 24;
 /// Records of a bucket, about.
 const BUCKET: u64 = 1 << 15;
+/// Rows that are worth a thread of their own.
+const STRETCH: usize = 1 << 14;
 
 /// A fresh generator from the operating system's entropy. Nobody ever sees its seed.
 pub(crate) fn generator() -> ChaCha20Rng {
@@ -42,23 +45,39 @@ impl<'a> Shuffled<'a> {
         ChaCha20Rng::from_rng(&mut self.rng)
     }
 
+    /// The buckets of a walk. Each thread walks over rows of its own and draws with a generator of its own.
     fn walk(&mut self) -> Vec<Vec<u32>> {
         let expected = self.left.iter().sum::<u64>() / self.walks;
         let buckets = expected.div_ceil(BUCKET).max(1) as usize;
-        let mut filled: Vec<Vec<u32>> = vec![Vec::new(); buckets];
-        for row in 0..self.left.len() {
-            for _ in 0..self.left[row] {
-                if self.walks > 1 && self.rng.random_range(0..self.walks) != 0 {
-                    continue;
+        let length = self.left.len().div_ceil(rayon::current_num_threads()).max(STRETCH);
+        let forks: Vec<ChaCha20Rng> =
+            self.left.chunks(length).map(|_| ChaCha20Rng::from_rng(&mut self.rng)).collect();
+        let (walks, look) = (self.walks, self.look);
+        let stretches = self.left.par_chunks_mut(length).zip(forks).enumerate();
+        let filled = stretches.map(|(nth, (left, mut rng))| {
+            let mut filled: Vec<Vec<u32>> = vec![Vec::new(); buckets];
+            for (at, left) in left.iter_mut().enumerate() {
+                for _ in 0..*left {
+                    if walks > 1 && rng.random_range(0..walks) != 0 {
+                        continue;
+                    }
+                    *left -= 1;
+                    // The bias of this mapping is below buckets / 2^32.
+                    let bucket = (u64::from(rng.next_u32()) * buckets as u64) >> 32;
+                    look(nth * length + at, *left, &mut filled[bucket as usize]);
                 }
-                self.left[row] -= 1;
-                // The bias of this mapping is below buckets / 2^32.
-                let bucket = (u64::from(self.rng.next_u32()) * buckets as u64) >> 32;
-                (self.look)(row, self.left[row], &mut filled[bucket as usize]);
             }
-        }
+            filled
+        });
+        let mut stretches = filled.collect::<Vec<Vec<Vec<u32>>>>().into_iter();
+        let mut whole: Vec<Vec<Vec<u32>>> =
+            stretches.next().unwrap_or_default().into_iter().map(|own| vec![own]).collect();
+        stretches.for_each(|own| whole.iter_mut().zip(own).for_each(|(whole, own)| whole.push(own)));
         self.walks -= 1;
-        filled
+        whole
+            .into_par_iter()
+            .map(|mut parts| if parts.len() == 1 { parts.remove(0) } else { parts.concat() })
+            .collect()
     }
 }
 
@@ -170,6 +189,24 @@ mod tests {
         let mut counts = vec![0; 4];
         shuffled.flatten().for_each(|row| counts[row as usize] += 1);
         assert_eq!(counts, records);
+    }
+
+    #[test]
+    fn threads_walk_over_rows_of_their_own() {
+        let records: Vec<u64> = (0..5 * STRETCH as u64).map(|row| row % 3).collect();
+        let shuffled = Shuffled::new(records.clone(), &itself, ChaCha20Rng::seed_from_u64(2));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let buckets: Vec<Vec<u32>> = pool.install(|| shuffled.collect());
+        let mut counts = vec![0; records.len()];
+        buckets.iter().flatten().for_each(|&row| counts[row as usize] += 1);
+        assert_eq!(counts, records);
+        // The records of every stretch are spread over all buckets.
+        let expected = records.iter().sum::<u64>() as usize / buckets.len() / 5;
+        for bucket in &buckets {
+            let mut from = [0usize; 5];
+            bucket.iter().for_each(|&row| from[row as usize / STRETCH] += 1);
+            assert!(from.iter().all(|n| n.abs_diff(expected) < expected / 5), "{from:?} {expected}");
+        }
     }
 
     /// Whichever walk a record is published in, it is asked for once by its number.

@@ -102,17 +102,21 @@ impl<'e> Release<'e, Unchecked> {
         crate::guarantee::check(&tables.people, &reading, Some(&made.domains))?;
         weights::verify(engine, job, progress)?;
         progress.step("looking who is alone", None);
-        let alone = as_it_is::look(&tables, job)?;
-        alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;
-        tables.seen = Seen::default();
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
-        let tally = if made.mean_labels.is_empty() {
-            job.publication.tally(&tables, &made.domains, absent)?
-        } else {
+        let tally = || {
+            if made.mean_labels.is_empty() {
+                return job.publication.tally(&tables, &made.domains, absent);
+            }
             // The means are what a reader sees; the ranges they stand for are what they cost.
-            let ranges = Tables { people: made.with_ranges(tables.people.clone()), ..tables.clone() };
-            job.publication.tally(&ranges, &made.domains, absent)?
+            let people = made.with_ranges(tables.people.clone());
+            let ranges = Tables { people, seen: Seen::default(), ..tables.clone() };
+            job.publication.tally(&ranges, &made.domains, absent)
         };
+        let (alone, tally) = rayon::join(|| as_it_is::look(&tables, job), tally);
+        let (alone, tally) = (alone?, tally);
+        alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;
+        let tally = tally?;
+        tables.seen = Seen::default();
         let files = tables.files.clone();
         let withholding = made.withholding.as_ref();
         let mut suppression = withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;

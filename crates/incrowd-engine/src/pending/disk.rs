@@ -81,6 +81,11 @@ impl Writer {
         self.file.set_len(0)?;
         std::io::Seek::rewind(&mut self.file)
     }
+
+    /// Waits until what was written is on disk.
+    pub(crate) fn flush_to_disk(&self) -> Result<()> {
+        self.file.sync_data()
+    }
 }
 
 impl Write for Writer {

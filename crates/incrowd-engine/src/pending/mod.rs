@@ -177,6 +177,11 @@ impl Pending {
         Ok(Writer { file, path: self.staged.clone() })
     }
 
+    /// How many bytes it has by now.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.metadata().map_or(0, |known| known.len())
+    }
+
     /// Makes sure the bytes are on disk.
     pub fn sync(&self) -> Result<()> {
         disk::sync(&self.file, &self.staged).map_err(|e| unwritable(self.target(), &e))

@@ -12,12 +12,18 @@ use super::chunks::{Chunk, Chunks};
 use super::directory::{Partitioned, Slot};
 use super::scan::Fields;
 use super::{Format, Part, Source, arrow, unreadable};
+use crate::intern::Short;
 
 /// A batch of records, of whatever format.
 pub(crate) trait Records: Sync {
     fn len(&self) -> usize;
     /// The text of a cell; `None` is a null.
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]>;
+    /// The text of a cell, and the same as a [`Short`] if it is one.
+    #[inline]
+    fn cell(&self, record: usize, slot: usize) -> Option<(&[u8], Option<Short>)> {
+        self.get(record, slot).map(|text| (text, Short::of(text)))
+    }
     /// The cells of a slot as numbers of texts, if that is how they came.
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
         let _ = slot;

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use incrowd_core::{Error, Result};
 
@@ -21,9 +23,34 @@ pub struct FileStore {
     spill: PathBuf,
     csv_safe: Vec<bool>,
     dialect: Dialect,
+    /// Large tables on their way to the disk while they are read back.
+    flushing: Mutex<Vec<Flushing>>,
 }
 
+type Flushing = JoinHandle<Result<()>>;
+
+/// Tables of so many bytes are sent to the disk early.
+const LARGE: u64 = 16 << 20;
+
 impl FileStore {
+    fn flushing(&self) -> MutexGuard<'_, Vec<Flushing>> {
+        self.flushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a large table to the disk while others look at it. What goes wrong is said when it is published: the system tells
+    /// of it only once.
+    fn flush(&self, pending: &Pending) -> Result<()> {
+        let mut flushing = self.flushing();
+        if pending.bytes() >= LARGE {
+            let writer = pending.writer()?;
+            let failed = pending.target().to_owned();
+            let flush = move || writer.flush_to_disk().map_err(|e| write_failed(&failed, &e));
+            // Without another thread it happens later.
+            flushing.extend(std::thread::Builder::new().name("incrowd flush".to_owned()).spawn(flush).ok());
+        }
+        Ok(())
+    }
+
     fn table(&self, table: usize) -> Result<&Pending> {
         let tables = self.pending.len().saturating_sub(1);
         let found = self.pending[..tables].get(table);
@@ -80,6 +107,7 @@ impl Store for FileStore {
 
     fn open(&self, table: usize) -> Result<Source> {
         let pending = self.table(table)?;
+        self.flush(pending)?;
         let format = Some(Format::of_path(pending.target())?);
         let options = Options {
             format,
@@ -96,6 +124,9 @@ impl Store for FileStore {
         let Some(last) = self.pending.last() else {
             return Err(Error::bug("a release was published for which no place was claimed"));
         };
+        for flushing in std::mem::take(&mut *self.flushing()) {
+            flushing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
         last.writer()?.write_all(manifest).map_err(|e| write_failed(last.target(), &e))?;
         Pending::publish_all(
             std::mem::take(&mut self.pending),
@@ -114,6 +145,7 @@ impl Store for FileStore {
     }
 
     fn discard(&mut self) {
+        self.flushing().clear();
         self.pending.clear();
         self.notes.clear();
     }
@@ -124,5 +156,32 @@ impl Store for FileStore {
 
     fn spill(&self) -> &Path {
         &self.spill
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_table_goes_to_the_disk_while_it_is_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let table = directory.path().join("release.csv");
+        let places = Places {
+            tables: vec![table.clone()],
+            manifest: directory.path().join("release.json"),
+            ..Places::default()
+        };
+        for (lines, early) in [(10, 0), (LARGE as usize / 4, 1)] {
+            let mut store = FileStore::default();
+            store.begin(&places).unwrap();
+            let text = "a,b\n".repeat(lines);
+            store.stage(0, &[]).unwrap().writer.write_all(text.as_bytes()).unwrap();
+            store.open(0).unwrap();
+            assert_eq!(store.flushing().len(), early);
+            store.publish(b"{}").unwrap();
+            assert_eq!(store.flushing().len(), 0);
+            assert_eq!(std::fs::metadata(&table).unwrap().len() as usize, text.len());
+        }
     }
 }
