@@ -6,8 +6,15 @@ use incrowd_core::{Code, Dataset, Span};
 
 use super::metric::Metric;
 
-/// Tables of prices are kept for lines of at most this many leaves.
-const MOST_TABLED: u32 = 512;
+/// Tables of prices are kept for lines of at most this many leaves, and for longer ones up to the second number where there are
+/// so many rows that making the table costs little beside the moves.
+const TABLED: u32 = 512;
+const MOST_TABLED: u32 = 2048;
+
+/// Whether prices of a line are kept for all pairs of its leaves.
+fn is_tabled(leaves: u32, rows: usize) -> bool {
+    leaves <= TABLED || (leaves <= MOST_TABLED && (leaves as usize).pow(2) <= 8 * rows)
+}
 
 /// So many pairs of rows tell which columns differ most; far rows are paired by this leap.
 const MOST_PAIRS: usize = 1000;
@@ -56,7 +63,7 @@ impl<'a> Shapes<'a> {
             } else {
                 let pairs = |lo: u32| (0..leaves).map(move |hi| (lo, hi));
                 let price = |(lo, hi): (u32, u32)| of(lo.min(hi), hi);
-                let tabled = if leaves <= MOST_TABLED { leaves } else { 0 };
+                let tabled = if is_tabled(leaves, data.rows()) { leaves } else { 0 };
                 Kind::Span { leaves, prices: (0..tabled).flat_map(pairs).map(price).collect() }
             };
             words += match &kind {
