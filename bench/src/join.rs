@@ -238,7 +238,7 @@ impl Setting<'_> {
     /// How many people the release that was made last exposes because it was trimmed.
     fn exposed(&self) -> Result<f64, String> {
         let mut judging = Judging::new(self.dir.join("out.csv"));
-        judging.population = Some(PopulationJob { paths: vec![self.dir.join("pd.csv")] });
+        judging.population = Some(PopulationJob { paths: vec![self.dir.join("pd.csv")], memory: None });
         let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
         let report = incrowd::attack(&judging, &request, &Silent).map_err(|e| e.to_string())?;
         Ok(report.attacked.first().and_then(|a| a.finding.fact("exposed")).unwrap_or(f64::NAN))

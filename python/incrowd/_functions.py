@@ -273,7 +273,7 @@ class JobArguments:
     unlinkable: Columns | None
     k: int | None
     model: Named | Sequence[Named] | None
-    population: Path | Sequence[Path] | None
+    population: object | None
     algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None
     set: Mapping[str, Any] | None
     suppression_limit: float | None
@@ -281,7 +281,7 @@ class JobArguments:
     cells: Literal["generalize", "suppress", "both"] | None
     missing_cells: Literal["alone", "any"] | None
     bound: bool | None
-    external: Path | Sequence[Path] | None
+    external: object | None
     id: str | None
     method: Literal["direct", "refinement"] | None
     on_conflict: Literal["table", "external", "error"] | None
@@ -414,7 +414,7 @@ def anonymize(
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,
@@ -422,7 +422,7 @@ def anonymize(
     cells: Literal["generalize", "suppress", "both"] | None = None,
     missing_cells: Literal["alone", "any"] | None = None,
     bound: bool | None = None,
-    external: Path | Sequence[Path] | None = None,
+    external: object | None = None,
     id: str | None = None,
     method: Literal["direct", "refinement"] | None = None,
     on_conflict: Literal["table", "external", "error"] | None = None,
@@ -710,9 +710,9 @@ def verify(
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     missing_cells: Literal["alone", "any"] | None = None,
-    external: Path | Sequence[Path] | None = None,
+    external: object | None = None,
     id: str | None = None,
     on_conflict: Literal["table", "external", "error"] | None = None,
     values: Path | None = None,
@@ -920,7 +920,7 @@ def measure(
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
     unlinkable: Columns | None = None,
-    external: Path | Sequence[Path] | None = None,
+    external: object | None = None,
     id: str | None = None,
     only: Columns | None = None,
     pairs: bool | None = None,
@@ -1060,9 +1060,9 @@ def attack(
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
     unlinkable: Columns | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     only: Columns | None = None,
-    external: Path | None = None,
+    external: object | None = None,
     second: Path | None = None,
     outliers: Mapping[str, Any] | None = None,
     epsilon: Mapping[str, float | str] | None = None,
@@ -1212,9 +1212,9 @@ def report(
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     missing_cells: Literal["alone", "any"] | None = None,
-    external: Path | Sequence[Path] | None = None,
+    external: object | None = None,
     id: str | None = None,
     k_anonymity: int | KAnonymity | None = None,
     l_diversity: int | LDiversity | None = None,
@@ -1494,7 +1494,7 @@ def compare(
     category: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     publish: Mapping[str, Literal["value", "category", "both"]] | None = None,
     unlinkable: Columns | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     algorithms: str | Sequence[str] | None = None,
     k: Sequence[int] | None = None,
     models: str | Sequence[str] | None = None,
@@ -1645,7 +1645,7 @@ def batches(
     unlinkable: Columns | None = None,
     k: int | None = None,
     model: Named | Sequence[Named] | None = None,
-    population: Path | Sequence[Path] | None = None,
+    population: object | None = None,
     algorithm: Literal["auto", "mondrian", "local-recoding", "full-domain", "ascent", "optimized-mondrian", "top-down", "expc-plus", "expc", "gnof", "gof", "remove-outliers", "mdav", "anatomy"] | Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     suppression_limit: float | None = None,

@@ -4,14 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
-use incrowd::job::{Job, JobBuilder, JobFile, Origin, Output, Provenance, argument_name, promise_name};
+use incrowd::job::{
+    ExternalJob, Job, JobBuilder, JobFile, Origin, Output, Provenance, Table, argument_name, promise_name,
+};
 use incrowd::model::MODELS;
-use incrowd::{Error, Judging};
+use incrowd::{Batches, Error, Judging};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde_json::{Map, Value as Json};
 
-use crate::requests::requests_of;
+use crate::requests::{Takes, requests_of};
 use crate::tables::Given;
 use crate::work::Finished;
 use crate::{Judged, errors};
@@ -21,15 +23,42 @@ use crate::{Judged, errors};
 pub(crate) struct Arguments {
     command: Command,
     given: Map<String, Json>,
+    /// Tables in memory, by the argument they were given for.
+    tables: Vec<(String, Batches)>,
 }
+
+/// Whether a key names a table beside the one the job is about.
+pub(crate) fn takes_table(key: &Key) -> bool {
+    key.kind == Kind::Files && matches!(key.section, Section::Population | Section::External)
+}
+
+/// Whether an argument takes a table, be it of a key or asked for by a function alone.
+fn is_table(command: Command, name: &str) -> bool {
+    keys_of(command).any(|(key, flag)| takes_table(key) && argument_name(flag) == name)
+        || requests_of(command).any(|request| request.takes == Takes::Table && request.name == name)
+}
+
+/// What stands for a table in memory until it takes its place.
+const IN_MEMORY: &str = "a table in memory";
 
 /// Those arguments that are no keys of a job.
 #[derive(Debug)]
-pub(crate) struct Asked(Map<String, Json>);
+pub(crate) struct Asked {
+    given: Map<String, Json>,
+    tables: Vec<(String, Batches)>,
+}
 
 impl Asked {
     pub(crate) fn get(&self, name: &str) -> Option<&Json> {
-        self.0.get(name)
+        self.given.get(name)
+    }
+
+    /// A table, in memory or in a file.
+    pub(crate) fn any_table(&self, name: &str) -> Result<Option<Table>, Error> {
+        match self.tables.iter().find(|(own, _)| own == name) {
+            Some((_, batches)) => Ok(Some(Table::in_memory(batches.clone()))),
+            None => Ok(self.path(name)?.map(Table::file)),
+        }
     }
 }
 
@@ -53,9 +82,16 @@ fn is_short(flag: &Flag) -> bool {
 impl Arguments {
     /// Reads the arguments; those that are `None` were not given.
     pub(crate) fn of(py: Python<'_>, command: Command, given: &Bound<'_, PyDict>) -> PyResult<Arguments> {
-        let mut read = Map::new();
+        let (mut read, mut tables) = (Map::new(), Vec::new());
         for (name, value) in given {
             let name: String = name.extract()?;
+            if is_table(command, &name) && value.hasattr("__arrow_c_stream__")? {
+                if let Given::Memory(batches) = value.extract()? {
+                    tables.push((name.clone(), batches));
+                    read.insert(name, IN_MEMORY.into());
+                }
+                continue;
+            }
             if !value.is_none() {
                 let value = json(&value, 0).map_err(|why| {
                     errors::raise(py, Error::job(format!("`{name}` cannot be read: {why}")).into())
@@ -63,7 +99,7 @@ impl Arguments {
                 read.insert(name, value);
             }
         }
-        Ok(Arguments { command, given: read })
+        Ok(Arguments { command, given: read, tables })
     }
 
     fn take(&mut self, name: &str) -> Option<Json> {
@@ -74,7 +110,7 @@ impl Arguments {
     pub(crate) fn apart(&mut self, wanted: impl Fn(&Key) -> bool) -> Arguments {
         let names = keys_of(self.command).filter(|(key, _)| wanted(key)).map(|(_, flag)| argument_name(flag));
         let given = names.filter_map(|name| self.take(&name).map(|value| (name, value))).collect();
-        Arguments { command: self.command, given }
+        Arguments { command: self.command, given, tables: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -116,8 +152,14 @@ impl Arguments {
         for request in requests_of(command) {
             asked.extend(self.take(request.name).map(|value| (request.name.to_owned(), value)));
         }
+        // What was read as a path is the table itself.
+        for (key, flag) in keys_of(command).filter(|(key, _)| takes_table(key)) {
+            if let Some((_, batches)) = self.tables.iter().find(|(name, _)| *name == argument_name(flag)) {
+                builder.in_memory(key.section, batches.clone());
+            }
+        }
         match self.given.keys().next() {
-            None => Ok(Asked(asked)),
+            None => Ok(Asked { given: asked, tables: self.tables }),
             Some(unknown) => {
                 let error = Error::job(format!("there is no argument `{unknown}`"));
                 let known = names_of(command);
@@ -225,7 +267,7 @@ impl Arguments {
         judging.population = job.population.or(judging.population);
         if let Some(external) = job.external {
             judging.values = external.sensitive.clone().filter(|_| file.is_none());
-            judging.external = Some(external).filter(|external| !external.paths.is_empty());
+            judging.external = Some(external).filter(ExternalJob::is_given);
         }
         let mut input = job.input;
         input.missing = judging.missing.clone().unwrap_or(input.missing);

@@ -132,10 +132,8 @@ fn attack(
             // Decided before any work: it must not take the place of anything that is read.
             let details = asked.path("details")?.map(|path| {
                 let mut claim = Claim::of_judging(judging);
-                [&request.external, &request.second, &file]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|path| claim.reads(path));
+                let external = request.external.iter().flat_map(|table| &table.paths);
+                external.chain(&request.second).chain(&file).for_each(|path| claim.reads(path));
                 claim.writes(&path, "the details", "details")
             });
             let details = details.transpose()?;

@@ -21,6 +21,8 @@ pub(crate) enum Takes {
     Count,
     Number,
     File,
+    /// A table in memory or in a file.
+    Table,
     /// Numbers by name.
     Numbers,
     /// Amounts or percentages by column.
@@ -83,7 +85,7 @@ pub(crate) const REQUESTS: &[Request] = &[
         MEASURES,
         "The column to predict, if not the first sensitive one with 2 to 32 values",
     ),
-    request("external", Takes::File, &[Attack], "A table of people with names or other details"),
+    request("external", Takes::Table, &[Attack], "A table of people with names or other details"),
     request("second", Takes::File, &[Attack], "Another release about some of the same people"),
     request(
         "outliers",
@@ -246,7 +248,7 @@ impl Asked {
         let outliers = self.outliers()?.unwrap_or_default();
         let suppression = self.get("suppression").map(method).transpose()?;
         Ok(AttackRequest {
-            external: self.path("external")?,
+            external: self.any_table("external")?,
             second: self.path("second")?,
             only: self.names("only")?,
             thresholds: self.numbers("threshold")?,

@@ -10,7 +10,7 @@ use incrowd::recode::suppression::SUPPRESSIONS;
 use incrowd::{ATTACKS, Param, ParamKind};
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{keys_of, promises};
+use crate::arguments::{keys_of, promises, takes_table};
 use crate::requests::{Takes, requests_of};
 
 /// Everything the generator needs.
@@ -87,6 +87,7 @@ fn arguments(command: Command) -> Vec<Json> {
                 Takes::Count => "count",
                 Takes::Number => "number",
                 Takes::File => "file",
+                Takes::Table => "table",
                 Takes::Numbers => "numbers",
                 Takes::Amounts => "amounts",
                 Takes::Params => "params",
@@ -105,6 +106,7 @@ fn kind(key: &Key) -> &'static str {
         Kind::Text | Kind::Character => "text",
         Kind::Texts => "texts",
         Kind::File | Kind::Directory => "file",
+        Kind::Files if takes_table(key) => "table",
         Kind::Files => "files",
         Kind::Choice(_) => "choice",
         Kind::Share | Kind::Number => "number",

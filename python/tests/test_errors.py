@@ -32,7 +32,7 @@ def test_no_table_no_job_no_promise(arrow: object, tmp_path: Path) -> None:
     with pytest.raises(incrowd.JobError, match="output"):
         incrowd.anonymize(arrow, **ROLES, k=5, report="page.html")
     with pytest.raises(incrowd.JobError, match="not a table in memory"):
-        incrowd.anonymize(arrow, **ROLES, k_map=5, population=arrow)  # type: ignore[arg-type]
+        incrowd.anonymize(arrow, **ROLES, k=5, manifest=arrow)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         incrowd.anonymize(arrow, quazi=["age"], k=2)  # type: ignore[call-arg]
     with pytest.raises(incrowd.ResourcesError):

@@ -118,6 +118,32 @@ def test_k_join_anonymity(tmp_path: Path) -> None:
     release = incrowd.anonymize(pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name")
     assert len(release.tables) == 2
     assert incrowd.verify(release).holds
+    # The external table in memory gives the same people as the one in the file.
+    held = incrowd.anonymize(pa.table(columns), **roles, k=5, external=pa.table(everybody), id="name", order="sorted")
+    filed = incrowd.anonymize(
+        pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name", order="sorted"
+    )
+    for one, other in zip(held.tables, filed.tables, strict=True):
+        assert one.to_arrow().num_rows == other.to_arrow().num_rows
+    assert held.manifest.metrics.ncp == filed.manifest.metrics.ncp
+    assert incrowd.verify(held, external=pa.table(everybody), id="name", original=pa.table(columns)).holds
+
+
+def test_a_population_in_memory(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    csv = pytest.importorskip("pyarrow.csv")
+    everybody = people(600)
+    columns = pa.table({name: cells[:200] for name, cells in everybody.items()})
+    population = pa.table(everybody)
+    csv.write_csv(population, tmp_path / "everybody.csv")
+    held = incrowd.anonymize(columns, **ROLES, k_map=10, population=population, order="sorted")
+    filed = incrowd.anonymize(columns, **ROLES, k_map=10, population=tmp_path / "everybody.csv", order="sorted")
+    assert held.to_arrow().equals(filed.to_arrow())
+    assert incrowd.verify(held, population=population).holds
+    attacked = [incrowd.attack(held, population=p, external=p) for p in (population, tmp_path / "everybody.csv")]
+    assert attacked[0].holds and attacked[0].attacks == attacked[1].attacks
+    with pytest.raises(incrowd.InputError, match="the population"):
+        incrowd.anonymize(columns, **ROLES, k_map=10, population=population.drop_columns(["age"]))
 
 
 def test_suppression_and_batches(tmp_path: Path) -> None:

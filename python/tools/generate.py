@@ -67,7 +67,8 @@ def literal(words: list[str]) -> str:
 
 def of_kind(kind: str, choices: list[str]) -> str:
     return {
-        "text": "str", "texts": "Columns", "file": "Path", "files": "Path | Sequence[Path]", "number": "float",
+        "text": "str", "texts": "Columns", "file": "Path", "files": "Path | Sequence[Path]", "table": "object",
+        "number": "float",
         "shares": "Sequence[float]", "count": "int", "counts": "Sequence[int]", "flag": "bool",
         "range": "Sequence[float]", "hierarchy": "Hierarchy", "categories": "Mapping[str, Sequence[str]]",
         "cards": "str | Sequence[str]", "numbers": "Mapping[str, float]", "amounts": "Mapping[str, float | str]",

@@ -8,7 +8,7 @@ use std::slice::from_ref;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
-use incrowd::job::{Job, JobBuilder, JobFile, Origin, Provenance};
+use incrowd::job::{ExternalJob, Job, JobBuilder, JobFile, Origin, Provenance};
 use incrowd::{Error, Judging, Source, Value};
 
 use crate::failure::Failure;
@@ -119,7 +119,7 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         (judging.columns, judging.models, judging.population) = (job.columns, job.models, job.population);
         let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
         judging.values = values.filter(|_| self.has("[external] values"));
-        judging.external = job.external.filter(|external| !external.paths.is_empty());
+        judging.external = job.external.filter(ExternalJob::is_given);
         // A job file may have come without its table.
         let there = |path: &PathBuf| {
             Source::matching(from_ref(path))

@@ -370,7 +370,7 @@ impl CheckedJob {
     /// The population of the job, folded over the quasi-identifiers, if a promise asks for it.
     pub(crate) fn read_population(&self, progress: &dyn Progress) -> Result<Option<Folded>> {
         let population = self.job.population.as_ref().filter(|_| need_population(&self.promises));
-        population.map(|p| self.reading().fold_population(&p.paths, progress)).transpose()
+        population.map(|p| self.reading().fold_population(p, progress)).transpose()
     }
 
     /// The tables of the release and where everything goes, checked against all that is read: what cannot be written is said

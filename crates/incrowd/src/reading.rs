@@ -1,6 +1,6 @@
 //! Opening tables, and turning what they hold into what models and algorithms see.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::numerals::DecimalMark;
@@ -12,7 +12,7 @@ use incrowd_engine::{
     Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, is_database, recover_beside,
 };
 
-use crate::job::{ColumnJob, Input, OnMissing, Output, RoleName, Roles, Table};
+use crate::job::{ColumnJob, Input, OnMissing, Output, PopulationJob, RoleName, Roles, Table};
 use crate::manifest::Manifest;
 
 /// What a reader of a table is told instead of finding it out.
@@ -234,8 +234,8 @@ impl Reading {
     }
 
     /// Folds a table of people over the quasi-identifiers.
-    pub(crate) fn fold_population(&self, paths: &[PathBuf], progress: &dyn Progress) -> Result<Folded> {
-        let table = Table { paths: paths.to_vec(), ..Table::default() };
+    pub(crate) fn fold_population(&self, people: &PopulationJob, progress: &dyn Progress) -> Result<Folded> {
+        let table = people.table();
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
         let fold = || -> Result<Folded> {
             let mut folded = self.fold_all(&open(&table)?, "population table", names, None, progress)?;

@@ -177,7 +177,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         .as_ref()
         .map(|manifest| manifest.digest == digest && files.iter().all(|file| file.matches != Some(false)));
     let population = case.judging.population.as_ref().filter(|_| need_population(&promises));
-    let population = population.map(|p| case.reading.fold_population(&p.paths, progress)).transpose()?;
+    let population = population.map(|p| case.reading.fold_population(p, progress)).transpose()?;
     // Without the original a promise about outliers is refused further down, with the reason.
     let original = case.judging.original.as_ref().filter(|_| outliers);
     let original = original

@@ -6,6 +6,8 @@ use incrowd::{
     AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity, Result,
 };
 
+use incrowd::job::Table;
+
 use crate::args::AttackArgs;
 use crate::failure::Failure;
 use crate::flags;
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
     });
     let details = details.transpose()?;
     let request = AttackRequest {
-        external: args.external.clone(),
+        external: args.external.clone().map(Table::file),
         second: args.second.clone(),
         only: args.only.clone(),
         thresholds: thresholds(&args.threshold)?,

@@ -175,7 +175,11 @@ impl External {
         quasi: &[String],
         missing: &[String],
     ) -> Result<External> {
-        let source = Source::open(paths, options)?;
+        External::of(Source::open(paths, options)?, id, quasi, missing)
+    }
+
+    /// The same for a table that is open already.
+    pub fn of(source: Source, id: &str, quasi: &[String], missing: &[String]) -> Result<External> {
         let lacks: Vec<&str> = std::iter::once(id)
             .chain(quasi.iter().map(String::as_str))
             .filter(|name| !source.columns().iter().any(|own| own == name))

@@ -19,7 +19,7 @@ use incrowd_engine::Seen;
 use crate::as_it_is::expanded;
 use crate::behind::Behind;
 use crate::case::Case;
-use crate::job::ModelJob;
+use crate::job::{ModelJob, Table};
 use crate::judging::Judging;
 use crate::publication::Views;
 use tables::Reading;
@@ -31,7 +31,7 @@ pub use report::{AttackReport, Attacked, LimitJudged};
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
     /// A table of people with names or other details.
-    pub external: Option<PathBuf>,
+    pub external: Option<Table>,
     /// Another release about some of the same people.
     pub second: Option<PathBuf>,
     /// The attacks to run; empty means all.
@@ -103,10 +103,10 @@ pub(crate) fn attack_case(
     let tables = Reading { case, progress };
     // Sensitive values of a population say something only where people and values stand in one table.
     let also = if views.values.is_none() { case.reading.sensitive_names() } else { Vec::new() };
-    let population = judging.population.as_ref().map(|p| tables.table(&p.paths, "population", &also));
+    let population = judging.population.as_ref().map(|p| tables.table(&p.table(), "population", &also));
     let population = population.transpose().map_err(|e| e.at("population.path"))?;
     let external = request.external.as_ref();
-    let external = external.map(|path| tables.table(std::slice::from_ref(path), "external table", &[]));
+    let external = external.map(|table| tables.table(table, "external table", &[]));
     let external = external.transpose()?;
     let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
     let original = original

@@ -1,6 +1,6 @@
 //! The tables an adversary has beside a release, read as far as the attacks need them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incrowd_core::{ColumnSpec, Error, Folded, Progress, Result};
 use incrowd_engine::FoldSpec;
@@ -31,8 +31,8 @@ pub(super) struct Second {
 
 impl Reading<'_> {
     /// A table of plain values: the quasi-identifiers it has, and those of `also` it has.
-    pub(super) fn table(&self, paths: &[PathBuf], what: &str, also: &[&str]) -> Result<Other> {
-        let source = open(&Table { paths: paths.to_vec(), ..Table::default() })?;
+    pub(super) fn table(&self, table: &Table, what: &str, also: &[&str]) -> Result<Other> {
+        let source = open(table)?;
         let quasi = self.case.reading.quasi_names();
         let has = |name: &&&str| source.columns().iter().any(|column| column == **name);
         if quasi.iter().filter(has).count() == 0 {

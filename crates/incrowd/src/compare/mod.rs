@@ -93,7 +93,7 @@ pub fn compare(
         all.is_ok_and(|all| need_population(&all))
     };
     let people = match (&job.population, plans.iter().any(needs)) {
-        (Some(people), true) => Some(reading.fold_population(&people.paths, progress)?),
+        (Some(people), true) => Some(reading.fold_population(people, progress)?),
         _ => None,
     };
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

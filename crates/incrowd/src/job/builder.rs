@@ -12,7 +12,7 @@ use super::given::{At, Entry, Given, Node, Read, Refused, Table};
 use super::keys::{Flag, Key, Kind, Section, Set, param_kind};
 use super::provenance::{JobError, Provenance};
 use super::words::documents;
-use super::{CompareJob, ExternalJob, Job, ModelJob, Output, RoleName, SuppressionJob};
+use super::{Batches, CompareJob, ExternalJob, Job, ModelJob, Output, RoleName, SuppressionJob};
 
 /// A job, where each of its values comes from, and what is to be said about how it was written.
 #[derive(Clone, Debug)]
@@ -208,6 +208,19 @@ impl JobBuilder {
 
     pub(super) fn output(&mut self) -> &mut Output {
         self.job.output.get_or_insert_default()
+    }
+
+    /// Puts a table in memory in the place of the files of `[population]` or `[external]`, which were named before.
+    pub fn in_memory(&mut self, section: Section, table: Batches) {
+        let places = match section {
+            Section::Population => self.job.population.as_mut().map(|own| (&mut own.paths, &mut own.memory)),
+            Section::External => self.job.external.as_mut().map(|own| (&mut own.paths, &mut own.memory)),
+            _ => None,
+        };
+        if let Some((paths, memory)) = places {
+            paths.clear();
+            *memory = Some(table);
+        }
     }
 
     pub(super) fn external(&mut self) -> &mut ExternalJob {

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::{Batches, Table};
+
 /// Whose people stand beside those of the table, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExternalJob {
     /// The files, which may be patterns.
     pub paths: Vec<PathBuf>,
+    /// The table itself, if it is in memory and not in files.
+    pub memory: Option<Batches>,
     /// The column that names a person, in both tables.
     pub id: String,
     /// How the join is grouped.
@@ -19,6 +23,18 @@ pub struct ExternalJob {
     pub sensitive: Option<PathBuf>,
     /// Where the private audit table goes, if one is wanted.
     pub audit: Option<PathBuf>,
+}
+
+impl ExternalJob {
+    /// The table alone.
+    pub fn table(&self) -> Table {
+        Table { paths: self.paths.clone(), memory: self.memory.clone(), ..Table::default() }
+    }
+
+    /// Whether there is a table.
+    pub fn is_given(&self) -> bool {
+        !self.paths.is_empty() || self.memory.is_some()
+    }
 }
 
 /// How the join of microdata and external table is grouped.

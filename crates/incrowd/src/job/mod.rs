@@ -194,6 +194,12 @@ pub struct Table {
     pub sheet: Option<String>,
 }
 
+impl From<PathBuf> for Table {
+    fn from(path: PathBuf) -> Table {
+        Table::file(path)
+    }
+}
+
 impl Table {
     /// The table in one file.
     pub fn file(path: impl Into<PathBuf>) -> Table {
@@ -483,6 +489,15 @@ pub struct ModelJob {
 pub struct PopulationJob {
     /// The files, which may be patterns.
     pub paths: Vec<PathBuf>,
+    /// The table itself, if it is in memory and not in files.
+    pub memory: Option<Batches>,
+}
+
+impl PopulationJob {
+    /// The table alone.
+    pub fn table(&self) -> Table {
+        Table { paths: self.paths.clone(), memory: self.memory.clone(), ..Table::default() }
+    }
 }
 
 /// The table `[algorithm]`.

@@ -169,7 +169,8 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
         chance += 1.0 / candidates.len() as f64;
         guess += *values.values().max().unwrap() as f64 / candidates.len() as f64;
     }
-    let request = incrowd::AttackRequest { external: Some(dir.join("voters.csv")), ..Default::default() };
+    let request =
+        incrowd::AttackRequest { external: Some(dir.join("voters.csv").into()), ..Default::default() };
     let report = incrowd::attack(&Judging::of(&job), &request, &Silent).unwrap();
     let average = |column: Option<&str>| {
         let found = report.attacked.iter().map(|a| &a.finding);

@@ -50,9 +50,9 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
     std::fs::write(&voters, "name,age,zip\nvictim,99,02199\n").unwrap();
     let report = |path: &Path| {
         let mut judging = Judging::new(path);
-        judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+        judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
         let request = AttackRequest {
-            external: Some(voters.clone()),
+            external: Some(voters.clone().into()),
             limits: vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }],
             ..AttackRequest::default()
         };
@@ -90,7 +90,7 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     let judging = Judging::new(&first);
     let mut request = AttackRequest {
         second: Some(second),
-        external: Some(dir.path().join("people.csv")),
+        external: Some(dir.path().join("people.csv").into()),
         only: vec!["intersection".into()],
         ..AttackRequest::default()
     };
@@ -116,7 +116,7 @@ fn the_same_release_gives_the_same_report() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
     let mut judging = Judging::new(&path);
-    judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")] });
+    judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
     let one = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
     for _ in 0..3 {
         // Published again, the records come in another order.

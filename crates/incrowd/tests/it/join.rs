@@ -271,7 +271,7 @@ fn attacks_on_figure_5() {
     job.external.as_mut().unwrap().trim = Trim::Greedy;
     job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
     anonymize(&job, &Silent).unwrap();
-    let request = AttackRequest { external: Some(dir.join("pd.csv")), ..AttackRequest::default() };
+    let request = AttackRequest { external: Some(dir.join("pd.csv").into()), ..AttackRequest::default() };
     let report = attack(&Judging::new(dir.join("out.csv")), &request, &Silent).unwrap();
     let found = |name: &str| report.attacked.iter().map(|a| &a.finding).find(|f| f.attack == name);
     // Without a table of everybody the published rows are all who fit: 4 of 6 and 3 of 6.
@@ -327,7 +327,7 @@ fn trimming_exposes_those_whom_the_vectors_name() {
             );
             assert_eq!(joined.discernibility, case[name]["dm"].as_u64().unwrap());
             let mut judging = Judging::new(dir.join("out.csv"));
-            judging.population = Some(PopulationJob { paths: vec![dir.join("pd.csv")] });
+            judging.population = Some(PopulationJob { paths: vec![dir.join("pd.csv")], memory: None });
             let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
             let report = attack(&judging, &request, &Silent).unwrap();
             counts.push(report.attacked[0].finding.fact("exposed").unwrap() as u64);

@@ -91,7 +91,7 @@ fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(Str
     job.set_role("disease", RoleName::Sensitive);
     job.column_mut("disease").categories = Some(categories(dir));
     job.set_role("income", RoleName::Sensitive);
-    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")] });
+    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
     let required = model.params.iter().filter(|param| param.default.is_none());
     let mut params: Vec<(&str, Value)> = required.map(|param| (param.name, modest(param))).collect();
     if model.params.iter().any(|param| param.kind == ParamKind::Column) {

@@ -96,7 +96,7 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
         }
         let mut judging = Judging::new(&release);
         assert!(verify(&judging, &Silent).unwrap().holds());
-        judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
+        judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
         let attacked = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
         let journalist = attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
         // The population is the table, so whoever is covered by a group is in it or as like it as its members are.
@@ -155,14 +155,14 @@ fn a_single_width_refuses_models_that_merging_may_break_and_populations() {
     let mut refused = 0;
     for model in MODELS.iter().filter(|model| !model.survives.merging) {
         let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
-        job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
+        job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
         let given = model.params.iter().filter(|p| p.default.is_none()).map(|p| (p.name, Value::Integer(1)));
         job.promise(model.name, given.collect::<Vec<_>>());
         assert_eq!(anonymize(&job, &Silent).unwrap_err().fault(), Fault::Job, "{}", model.name);
         refused += 1;
     }
     let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
-    job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")] });
+    job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
     job.promise("k-map", [("k", Value::Integer(2))]);
     let error = anonymize(&job, &Silent).unwrap_err();
     assert!(error.message().contains("population"), "{error}");

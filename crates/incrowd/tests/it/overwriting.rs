@@ -22,7 +22,7 @@ fn everything(dir: &Path) -> Job {
     }
     let mut job = Job::of_file(dir.join("part-*.csv")).quasi(["age", "zip"]).sensitive(["disease"]).k(2);
     job = job.hierarchy("zip", hierarchy_from_path(&dir.join("zip.csv")).unwrap());
-    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")] });
+    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
     job.file = Some(dir.join("job.toml"));
     job.suppression = Some(SuppressionJob {
         name: "r-suppression".into(),

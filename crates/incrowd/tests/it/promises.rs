@@ -88,7 +88,7 @@ impl Request {
             let (name, params) = ask.promise(on);
             job.promise(name, params);
         }
-        job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")] });
+        job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
         job.algorithm.suppression_limit = self.limit as f64 / 100.0;
         job.algorithm.suppressed = if self.star { Suppressed::Star } else { Suppressed::Absent };
         job

@@ -140,7 +140,7 @@ fn job(data: &Path, dir: &Path) -> Job {
     let adult = data.join("adult.csv.gz");
     let job = format!("[input]\npath = '{}'\n[columns]\n{columns}", adult.display());
     let mut job = parse("job.toml", &job, dir).unwrap_or_else(|e| panic!("{e}")).job;
-    job.population = Some(PopulationJob { paths: vec![adult] });
+    job.population = Some(PopulationJob { paths: vec![adult], memory: None });
     job
 }
 

@@ -497,7 +497,12 @@ pub const KEYS: &[Key] = &[
                `[input]`.",
         required: Some("path = \"population.csv\""),
         flags: &[flag("population", "TABLE", &[Anonymize, Batches, Compare, Verify, Attack, Report])],
-        set: Set::Job(|b, e| e.paths().map(|paths| b.job.population.get_or_insert_default().paths = paths)),
+        set: Set::Job(|b, e| {
+            e.paths().map(|paths| {
+                let people = b.job.population.get_or_insert_default();
+                (people.paths, people.memory) = (paths, None);
+            })
+        }),
         ..key(Section::Population, "path", Kind::Files)
     },
     Key {
@@ -574,7 +579,9 @@ pub const KEYS: &[Key] = &[
         more: "A file, a pattern, or a list. It must have the identifier and all quasi-identifiers under the same names.",
         required: Some("path = \"voters.csv\""),
         flags: &[flag("external", "TABLE", &[Anonymize, Verify, Measure, Report])],
-        set: Set::Job(|b, e| e.paths().map(|paths| b.external().paths = paths)),
+        set: Set::Job(|b, e| {
+            e.paths().map(|paths| (b.external().paths, b.external().memory) = (paths, None))
+        }),
         ..key(Section::External, "path", Kind::Files)
     },
     Key {

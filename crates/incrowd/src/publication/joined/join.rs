@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::number::{looks_numeric, parse_number};
 use incrowd_core::{Code, ColumnSpec, Dataset, Error, Kind, Progress, Result};
-use incrowd_engine::{External, Gathered, Identity, Options, People, Source, Strangers};
+use incrowd_engine::{External, Gathered, Identity, People, Source, Strangers};
 
 use crate::job::{ExternalJob, OnConflict, OnMissing};
 use crate::reading::Reading;
@@ -45,8 +45,10 @@ fn identity(external: &ExternalJob, reading: &Reading, names: bool) -> Identity 
 
 /// Opens the external table.
 fn open(external: &ExternalJob, identity: &Identity) -> Result<External> {
-    External::open(&external.paths, &Options::default(), &external.id, &identity.quasi, &identity.missing)
-        .map_err(|e| e.at("external.path"))
+    let source = crate::reading::open(&external.table());
+    let opened =
+        source.and_then(|source| External::of(source, &external.id, &identity.quasi, &identity.missing));
+    opened.map_err(|e| e.at("external.path"))
 }
 
 impl JoinedTable {
