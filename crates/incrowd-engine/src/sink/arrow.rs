@@ -42,16 +42,19 @@ pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch
         .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))
 }
 
+/// Rows whose cells are looked up together.
+const NEAR: usize = 256;
+
 /// Rows column by column. With `coded`, texts that follow from the plan stay numbers.
 pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Result<Columns> {
     let found: Vec<R::Row> = (0..rows.len()).map(|index| rows.row(index)).collect();
     let planned: Vec<usize> =
         (0..schema.fields().len()).filter(|column| rows.texts(*column).is_some()).collect();
-    // Row by row, so that the cells of a group are at hand.
+    // A few rows at a time, so that the cells of their groups are at hand.
     let mut codes: Vec<Vec<u32>> = planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
-    for row in &found {
+    for near in found.chunks(NEAR) {
         for (codes, &column) in codes.iter_mut().zip(&planned) {
-            codes.push(rows.code(*row, column));
+            codes.extend(near.iter().map(|row| rows.code(*row, column)));
         }
     }
     let mut codes = codes.into_iter();

@@ -348,7 +348,8 @@ fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
     let flat = metadata.parquet_schema().num_columns() == metadata.schema().fields().len();
     let once = |column: usize| groups.iter().all(|g| g.column(column).dictionary_page_offset().is_some());
     let fields = metadata.schema().fields().iter().enumerate().map(|(column, field)| {
-        if *field.data_type() != DataType::Utf8 || !flat || !once(column) {
+        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        if !is_text || !flat || !once(column) {
             return field.clone();
         }
         let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));

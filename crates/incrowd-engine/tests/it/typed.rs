@@ -220,3 +220,33 @@ fn sensitive_numbers_too_long_for_their_type_are_not_rounded() {
     let long = ["12345678901234567890", "12345678901234567891"];
     assert_eq!(from_text(&long).unwrap(), long);
 }
+
+/// However long a file may say its texts are, they are read as numbers where the file keeps each once, and mean the same.
+#[test]
+fn texts_of_every_width_fold_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let text =
+        |i: i64| (i % 7 != 3).then(|| ["", "a", "ä long text of more than sixteen bytes"][i as usize % 3]);
+    let n = || 0..RECORDS;
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("short", Arc::new(StringArray::from_iter(n().map(text)))),
+        ("long", Arc::new(LargeStringArray::from_iter(n().map(text)))),
+        ("view", Arc::new(StringViewArray::from_iter(n().map(text)))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = dir.path().join("texts.parquet");
+    write_parquet(&path, batch.schema(), &[batch.slice(0, 25), batch.slice(25, 15)]);
+    let folded = |column: &str| {
+        let folded =
+            crate::common::fold(&[path.clone()], &Options::default(), &spec(&[column], &["a"], false))
+                .unwrap();
+        let row = |r: usize| (folded.columns[0].texts[folded.row(r)[0] as usize].clone(), folded.weights[r]);
+        let mut rows: Vec<(String, u64)> = (0..folded.rows()).map(row).collect();
+        rows.sort();
+        (rows, folded.missing.clone())
+    };
+    let expected = folded("short");
+    assert_eq!(expected.0.iter().map(|row| row.1).sum::<u64>(), RECORDS as u64);
+    assert_eq!(folded("long"), expected);
+    assert_eq!(folded("view"), expected);
+}
