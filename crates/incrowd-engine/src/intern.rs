@@ -141,6 +141,13 @@ impl Short {
         }
     }
 
+    /// The text of a view of Arrow, if it lies within the view: its length in four bytes, then up to twelve of its own.
+    #[inline]
+    pub(crate) fn of_view(view: u128) -> Option<Short> {
+        let length = view as u32 as usize;
+        (length <= 12).then(|| Short::new(view >> 32 & KEPT[length], length))
+    }
+
     #[inline]
     fn hash(self) -> u64 {
         let [a, b] = self.words;
@@ -309,6 +316,9 @@ mod tests {
             let there = Short::at(&padded, 3, text.len());
             prop_assert_eq!(there.is_some(), text.len() <= 16);
             prop_assert!(there == Short::of(&text));
+            let letters: String = text.iter().map(|n| char::from(b'a' + n)).collect();
+            let views = arrow_array::StringViewArray::from_iter_values([&letters]);
+            prop_assert!(Short::of_view(views.views()[0]) == Short::of(letters.as_bytes()).filter(|_| text.len() <= 12));
             if let Some(there) = there {
                 let bytes: Vec<u8> = there.words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 prop_assert_eq!(&bytes[..text.len()], &text[..]);

@@ -28,6 +28,7 @@ use self::contain::contained;
 use super::work::{CodedCells, Records};
 use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
+use crate::intern::Short;
 
 /// Records per batch when a row group is read.
 const BATCH: usize = 1 << 15;
@@ -237,6 +238,21 @@ impl Records for ArrowBatch {
                 code => Some(texts.value(code as usize).as_bytes()),
             },
         }
+    }
+
+    #[inline]
+    fn cell(&self, record: usize, slot: usize) -> Option<(&[u8], Option<Short>)> {
+        let text = self.get(record, slot)?;
+        let short = match &self.columns[slot] {
+            TextColumn::Plain(column) => {
+                let start = column.value_offsets()[record] as usize;
+                Short::at(column.value_data(), start, text.len())
+            }
+            // A short text lies within its view.
+            TextColumn::Views(column) => Short::of_view(column.views()[record]).or_else(|| Short::of(text)),
+            TextColumn::Coded { .. } => Short::of(text),
+        };
+        Some((text, short))
     }
 
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {

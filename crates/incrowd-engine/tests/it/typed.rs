@@ -237,9 +237,12 @@ fn texts_of_every_width_fold_alike() {
     let path = dir.path().join("texts.parquet");
     write_parquet(&path, batch.schema(), &[batch.slice(0, 25), batch.slice(25, 15)]);
     let folded = |column: &str| {
-        let folded =
-            crate::common::fold(&[path.clone()], &Options::default(), &spec(&[column], &["a"], false))
-                .unwrap();
+        let folded = crate::common::fold(
+            std::slice::from_ref(&path),
+            &Options::default(),
+            &spec(&[column], &["a"], false),
+        )
+        .unwrap();
         let row = |r: usize| (folded.columns[0].texts[folded.row(r)[0] as usize].clone(), folded.weights[r]);
         let mut rows: Vec<(String, u64)> = (0..folded.rows()).map(row).collect();
         rows.sort();
