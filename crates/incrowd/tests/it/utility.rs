@@ -37,8 +37,16 @@ fn a_larger_k_costs_more_of_everything() {
     let dir = tempfile::tempdir().unwrap();
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
-        anonymize(&job, &Silent).unwrap();
-        incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent).unwrap().utility.unwrap()
+        let made = anonymize(&job, &Silent).unwrap();
+        let utility =
+            incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent).unwrap().utility.unwrap();
+        // What the manifest says was read off the release while it was made; the measure has the original beside it.
+        let (told, measured) = (
+            made.manifest.metrics.get("entropy_loss").unwrap(),
+            utility.get::<EntropyLoss>().unwrap().share(),
+        );
+        assert!((told - measured).abs() < 1e-9, "{told} {measured}");
+        utility
     };
     let all = [5, 50, 500].map(|k| measure(k, &["non_uniform_entropy", "query_error", "association"]));
     let figures = |u: &Utility| {
