@@ -47,6 +47,7 @@ mod killed;
 mod places;
 #[cfg(unix)]
 mod postgres;
+mod postgres_tls;
 mod standard_streams;
 #[cfg(unix)]
 mod streams;

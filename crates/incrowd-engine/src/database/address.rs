@@ -18,9 +18,14 @@ pub(crate) struct Address {
     pub(crate) server: String,
     pub(crate) table: Option<String>,
     pub(crate) query: Option<String>,
-    pub(crate) service: Option<String>,
-    pub(crate) sslmode: Option<String>,
+    /// Where the table is folded, if that is said.
+    pub(crate) fold: Option<String>,
+    /// What is said of the login: [`LOGIN`].
+    login: Vec<(String, String)>,
 }
+
+/// What an address may say that what opens the connection does not know.
+const LOGIN: [&str; 5] = ["service", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Refuses addresses with a password, before anybody shows one. The refusal does not show it either.
 pub fn check_address(path: &Path) -> Result<()> {
@@ -59,8 +64,8 @@ impl Address {
             match name {
                 "table" => address.table = Some(decoded(value)),
                 "query" => address.query = Some(decoded(value)),
-                "service" => address.service = Some(decoded(value)),
-                "sslmode" => address.sslmode = Some(decoded(value)),
+                "fold" => address.fold = Some(decoded(value)),
+                _ if LOGIN.contains(&name) => address.login.push((name.to_owned(), decoded(value))),
                 _ => kept.push(pair),
             }
         }
@@ -69,6 +74,11 @@ impl Address {
             address.server = format!("{base}?{}", kept.join("&"));
         }
         Ok(address)
+    }
+
+    /// What the address says of the login.
+    pub(crate) fn login(&self, name: &str) -> Option<String> {
+        self.login.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 }
 
@@ -187,7 +197,10 @@ mod tests {
     fn an_address_is_taken_apart() {
         let whole = parsed("postgresql://me@host:5433/db?table=care.people&service=x&connect_timeout=3");
         assert_eq!(whole.server, "postgresql://me@host:5433/db?connect_timeout=3");
-        assert_eq!((whole.table.as_deref(), whole.service.as_deref()), (Some("care.people"), Some("x")));
+        assert_eq!(
+            (whole.table.as_deref(), whole.login("service").as_deref()),
+            (Some("care.people"), Some("x"))
+        );
         assert_eq!(parsed("postgres:///db?host=/run").server, "postgres:///db?host=/run");
         assert!(is_database(Path::new("postgres://h/d")) && !is_database(Path::new("postgres.csv")));
     }

@@ -15,6 +15,8 @@ mod session;
 mod store;
 #[cfg(feature = "postgres")]
 mod streams;
+#[cfg(feature = "postgres")]
+mod tls;
 
 pub use address::{check_address, is_database, locate, table_of};
 #[cfg(feature = "postgres")]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd_core::{Error, Result};
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 use super::address::Address;
 use super::login;
@@ -33,9 +33,9 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// Connects and begins a transaction of that kind.
     pub(super) fn begin(path: &Path, address: &Address, kind: &str) -> Result<Session> {
-        let mut config = login::config(address)?;
+        let (mut config, tls) = login::config(address)?;
         config.application_name("incrowd");
-        let client = config.connect(NoTls).map_err(|e| {
+        let client = config.connect(tls).map_err(|e| {
             let error = told("the database cannot be reached", &e);
             let unknown = e.code().is_some_and(|code| code.code().starts_with("28"));
             match unknown || e.to_string().contains("password missing") || error.message().contains("password missing") {
