@@ -95,6 +95,15 @@ impl RowTable {
         }
     }
 
+    /// The same, where each of the rows has so many records.
+    pub(crate) fn add_times(&mut self, rows: &[u32], codes: &[u32], hashes: &[u64], times: &[u64]) {
+        self.make_room(rows.len());
+        for row in rows.iter().map(|&row| row as usize) {
+            let number = self.add_one(&codes[row * self.width..][..self.width], hashes[row]);
+            self.counts[number as usize] += times[row] - 1;
+        }
+    }
+
     #[inline]
     fn add_one(&mut self, codes: &[u32], hash: u64) -> u32 {
         let mut at = self.home(hash);
@@ -136,11 +145,16 @@ impl RowTable {
 
     /// At most three of five slots are used, so that a search is short.
     fn make_room(&mut self, more: usize) {
-        if (self.counts.len() + more) * 5 <= self.slots.len() * 3 {
+        let needed = (self.counts.len() + more) * 5;
+        if needed <= self.slots.len() * 3 {
             return;
         }
         let old = std::mem::take(&mut self.slots);
-        self.slots = vec![0; (old.len() * 2).max(SMALLEST)];
+        let mut size = (old.len() * 2).max(SMALLEST);
+        while needed > size * 3 {
+            size *= 2;
+        }
+        self.slots = vec![0; size];
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot);
             while self.slots[at] != 0 {

@@ -163,12 +163,56 @@ impl Server {
     ///
     /// If the statement fails.
     pub fn sql(&self, statement: &str) -> String {
+        self.try_sql(statement).unwrap_or_else(|said| panic!("{statement}\n{said}"))
+    }
+
+    /// The same, or what went wrong.
+    pub fn try_sql(&self, statement: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.arg("-p").arg(self.port.to_string());
         psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statement]).env("PGPASSWORD", "hunter2");
         let output = psql.envs(self.settings()).stdin(Stdio::null()).output().expect("psql runs");
-        assert!(output.status.success(), "{statement}\n{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+}
+
+/// A small file system of its own for a tablespace, gone when it is dropped.
+#[derive(Debug)]
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts one of so many megabytes, if that is allowed here.
+    pub fn mount(server: &Server, megabytes: u32) -> Result<SmallDisk, String> {
+        let place = server.directory.join("small");
+        std::fs::create_dir(&place).map_err(|e| e.to_string())?;
+        let size = format!("size={megabytes}m");
+        silent(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&place))
+            .map_err(|_| "a file system of its own cannot be mounted here".to_owned())?;
+        let disk = SmallDisk(place);
+        if is_root() {
+            silent(Command::new("chown").arg("nobody").arg(&disk.0))?;
+        }
+        Ok(disk)
+    }
+
+    /// Gives it another size.
+    pub fn resize(&self, megabytes: u32) -> Result<(), String> {
+        silent(Command::new("mount").args(["-o", &format!("remount,size={megabytes}m")]).arg(&self.0))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // A server may still have files open there.
+        drop(silent(Command::new("umount").arg("-l").arg(&self.0)));
     }
 }
 

@@ -115,6 +115,10 @@ impl Engine for Remembering<'_> {
         Ok(folded)
     }
 
+    fn sent(&self) -> Option<incrowd_engine::Sent> {
+        self.inner.sent()
+    }
+
     fn source(&self) -> &Source {
         self.inner.source()
     }

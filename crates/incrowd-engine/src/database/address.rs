@@ -103,6 +103,34 @@ pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Resu
     Ok(PathBuf::from(text))
 }
 
+/// The address of another table of the same database.
+pub fn with_table(path: &Path, table: &str) -> PathBuf {
+    let text = path.to_str().unwrap_or_default();
+    let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
+    let others = parameters.split('&').filter(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        !pair.is_empty() && !["table", "query"].contains(&name)
+    });
+    let own = format!("table={}", encoded(table));
+    let all: Vec<&str> = others.chain([own.as_str()]).collect();
+    PathBuf::from(format!("{base}?{}", all.join("&")))
+}
+
+/// The address of the table whose name goes on with an ending: `people_st` beside `people`. `None` where no table is named.
+pub fn beside_table(path: &Path, ending: &str) -> Option<PathBuf> {
+    let table = Address::parse(path).ok().filter(|_| is_database(path))?.table?;
+    let longer = match table.trim_end().strip_suffix('"') {
+        Some(quoted) => format!("{quoted}{ending}\""),
+        None => format!("{}{ending}", table.trim_end()),
+    };
+    Some(with_table(path, &longer))
+}
+
+/// Whether two addresses name tables of one database, as far as addresses tell.
+pub fn same_database(a: &Path, b: &Path) -> bool {
+    is_database(a) && is_database(b) && with_table(a, "") == with_table(b, "")
+}
+
 /// What people call the table at an address: its name, or `query`.
 pub fn table_of(path: &Path) -> Option<String> {
     let address = Address::parse(path).ok().filter(|_| is_database(path))?;
@@ -218,6 +246,18 @@ mod tests {
         assert!(locate(&named, None, Some("select 1")).is_err());
         assert!(locate(&named, Some("other"), None).is_err());
         assert_eq!(table_of(Path::new("people.csv?table=x")), None);
+    }
+
+    #[test]
+    fn tables_beside_each_other_are_of_one_database() {
+        let first = Path::new("postgresql://h/db?table=care.people&sslmode=require");
+        let second = beside_table(first, "_st").unwrap();
+        assert_eq!(second.to_str().unwrap(), "postgresql://h/db?sslmode=require&table=care.people_st");
+        assert!(same_database(first, &second) && !same_database(first, Path::new("postgresql://h/other")));
+        let quoted = beside_table(Path::new("postgresql:///db?table=%22My%20people%22"), "_st").unwrap();
+        assert_eq!(table_of(&quoted).as_deref(), Some("\"My people_st\""));
+        assert_eq!(beside_table(Path::new("people.csv"), "_st"), None);
+        assert_eq!(beside_table(Path::new("postgresql:///db"), "_st"), None);
     }
 
     #[test]

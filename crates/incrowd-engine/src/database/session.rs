@@ -9,11 +9,10 @@ use postgres::Client;
 use super::address::Address;
 use super::login;
 
-/// Whatever the server or its user is set to, values are spelled like this. Rows come in the same order whenever they are read,
-/// and the server does not hang up while we plan.
+/// Whatever the server or its user is set to, values are spelled like this. Readings of a table begin at its start, and the server does not hang up while we plan.
 const SETTINGS: &str = "SET DateStyle = 'ISO, YMD'; SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; \
      SET extra_float_digits = 1; SET standard_conforming_strings = on; SET synchronize_seqscans = off; \
-     SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; \
+     SET statement_timeout = 0; \
      SET idle_in_transaction_session_timeout = 0; SET client_min_messages = warning";
 
 /// A connection that one thread at a time uses.

@@ -300,6 +300,14 @@ impl Source {
         Source::of_part(database_part(name, relation, columns.len()), columns, true)
     }
 
+    /// The relation that this is, if it is one of a database, need not be read whole, and nothing else is read with it.
+    pub(crate) fn relation(&self) -> Option<&Relation> {
+        match self.parts.as_slice() {
+            [part] if !self.digest => part.database.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Names for the tables of databases that are read; equal if the tables are.
     pub(crate) fn identities(&self) -> Vec<String> {
         let relations = self.parts.iter().filter_map(|part| part.database.as_ref());
