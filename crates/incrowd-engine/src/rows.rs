@@ -185,6 +185,19 @@ mod tests {
             assert_eq!(table.key(found as usize), row);
             assert_eq!(table.counts[found as usize], records);
         }
+        // Rows that come with their counts are counted as if they came one by one.
+        let mut counted = RowTable::new(width);
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        let times: Vec<u64> = (0..rows.len() as u64).map(|at| at % 3 + 1).collect();
+        counted.add_times(&all, &codes, &hashes, &times);
+        let often = |row: &[u32]| -> u64 {
+            rows.iter().zip(&times).filter(|(own, _)| own.as_slice() == row).map(|(_, n)| n).sum()
+        };
+        for row in rows.iter().take(50) {
+            let found = counted.find(row, hash(row)).expect("every row added is found");
+            assert_eq!(counted.counts[found as usize], often(row));
+        }
+        assert_eq!(counted.len(), table.len());
         let absent = vec![u32::MAX; width];
         assert_eq!(table.find(&absent, hash(&absent)), None);
     }

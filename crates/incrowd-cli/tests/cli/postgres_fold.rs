@@ -104,7 +104,7 @@ fn the_server_folds_where_that_sends_a_tenth_or_less() {
     // The owner is told.
     let out = format!("-o {address} --output-table release");
     let done = room.does(&format!("anonymize {address} --table few --quasi age,sex -k 5 {out}"));
-    done.prints(&["for the data owner only", "folded   in the database, which sent 100 distinct rows for 40,000 records"]);
+    done.prints(&["for the data owner only", "folded   in the database, which sent 50 distinct rows for 40,000 records"]);
     let done = room.does(&format!("anonymize {address} --table little {ROLES} {out}"));
     done.prints(&["folded   here: the database sent 1,000 records"]);
     room.refuses(&format!("anonymize {address} --table none --quasi age,sex -k 2 -o out2.csv"));

@@ -16,8 +16,9 @@ use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
 use incrowd_core::numerals::{self, DecimalMark};
-use incrowd_core::{Error, Result};
+use incrowd_core::{Error, Result, Silent};
 
+use crate::beside::Beside;
 use crate::database::{self, Relation, is_database};
 
 pub use batches::Batches;
@@ -521,8 +522,12 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
     Ok(expanded)
 }
 
-/// The digest of a file's bytes, as a scan of the file computes it.
+/// The digest of a file's bytes, or of the text of a table of a database, as a scan computes it.
 pub fn digest(path: &Path) -> Result<String> {
+    if is_database(path) {
+        let source = Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
+        return Ok(source.read_release(&[], Beside::default(), &Silent)?.digest);
+    }
     let failed = |e| unreadable(path, &e);
     let mut hasher = blake3::Hasher::new();
     std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;
