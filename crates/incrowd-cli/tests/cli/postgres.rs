@@ -5,7 +5,8 @@ use incrowd_testing::postgres::Server;
 
 use crate::room::Room;
 
-pub(crate) const ROLES: &str = "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
+pub(crate) const ROLES: &str =
+    "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
 
 /// People, of whom some lack a town and some have an empty one.
 pub(crate) fn people(server: &Server, table: &str, rows: u32) {

@@ -102,11 +102,14 @@ fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
                 let pids = server.try_sql(ours).unwrap_or_default();
                 match i % 3 {
                     0 => drop(run.kill()),
-                    1 => drop(server.try_sql(&format!("SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours"))),
+                    1 => drop(
+                        server.try_sql(&format!("SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours")),
+                    ),
                     // The server ends all connections and starts again.
                     _ => {
                         for pid in pids.lines() {
-                            drop(std::process::Command::new("kill").args(["-9", pid]).status());
+                            let mut kill = std::process::Command::new("kill");
+                            drop(kill.args(["-9", pid]).stderr(std::process::Stdio::null()).status());
                         }
                     }
                 }

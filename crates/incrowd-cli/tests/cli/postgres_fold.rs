@@ -90,7 +90,9 @@ fn the_server_folds_where_that_sends_a_tenth_or_less() {
     server.sql("CREATE VIEW seen AS SELECT * FROM few; CREATE TABLE none (age int, sex text)");
     let address = server.address();
     let grouped = |table: &str, roles: &str| {
-        let done = room.does(&format!("anonymize {address} --table {table} {roles} -k 2 -o out.csv --json"));
+        let done = room.does(&format!(
+            "anonymize {address} --table {table} {roles} -k 2 --algorithm mondrian -o out.csv --json"
+        ));
         done.json()["private"]["database"]["grouped"].as_bool().unwrap()
     };
     assert!(grouped("few", "--quasi age,sex"));
@@ -104,7 +106,10 @@ fn the_server_folds_where_that_sends_a_tenth_or_less() {
     // The owner is told.
     let out = format!("-o {address} --output-table release");
     let done = room.does(&format!("anonymize {address} --table few --quasi age,sex -k 5 {out}"));
-    done.prints(&["for the data owner only", "folded   in the database, which sent 50 distinct rows for 40,000 records"]);
+    done.prints(&[
+        "for the data owner only",
+        "folded   in the database, which sent 50 distinct rows for 40,000 records",
+    ]);
     let done = room.does(&format!("anonymize {address} --table little {ROLES} {out}"));
     done.prints(&["folded   here: the database sent 1,000 records"]);
     room.refuses(&format!("anonymize {address} --table none --quasi age,sex -k 2 -o out2.csv"));

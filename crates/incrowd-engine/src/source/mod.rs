@@ -526,7 +526,8 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
 pub fn digest(path: &Path) -> Result<String> {
     if is_database(path) {
         let source = Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
-        return Ok(source.read_release(&[], Beside::default(), &Silent)?.digest);
+        let first = &source.columns()[..1];
+        return Ok(source.read_release(first, Beside::default(), &Silent)?.digest);
     }
     let failed = |e| unreadable(path, &e);
     let mut hasher = blake3::Hasher::new();
