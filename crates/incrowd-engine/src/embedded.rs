@@ -16,7 +16,7 @@ use crate::private_stream::PrivateStream;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Places, Store, TableColumn};
-use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Shape, emit, replay, shape};
+use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, replay, shape};
 
 /// The engine for one machine: a table in files or in memory, and a store for what is released of it.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub struct Embedded {
     weighed: Vec<Option<Weighed>>,
     /// What the staged tables show in another way than its label.
     shapes: Vec<Shape>,
+    /// What a database sent for the last fold.
+    sent: Option<Sent>,
 }
 
 /// How many people rows stand for, and how many records they have.
@@ -59,7 +61,7 @@ impl Embedded {
     /// The same with a store of any kind.
     pub fn with_store(source: Source, store: Box<dyn Store>) -> Embedded {
         let (persons, weighed, shapes) = (Vec::new(), Vec::new(), Vec::new());
-        Embedded { source, store, last: None, persons, weighed, shapes }
+        Embedded { source, store, last: None, persons, weighed, shapes, sent: None }
     }
 
     /// A table in files, and releases in files.
@@ -127,7 +129,9 @@ impl Embedded {
             let own = self.source.columns().iter().position(|own| own == name).filter(|_| as_it_is);
             let sql = own.and_then(|at| self.source.column(at).sql);
             let data_type = self.data_type(name, *content, plan)?;
-            Ok(TableColumn { name: name.clone(), data_type, sql })
+            let stated = output.says.iter().find(|(column, _)| column == name).map(|(_, says)| *says);
+            let says = stated.unwrap_or_else(|| content.says(plan));
+            Ok(TableColumn { name: name.clone(), data_type, sql, says })
         });
         let described = described.collect::<Result<Vec<_>>>()?;
         let staging = self.store.stage(table, &described)?;
@@ -162,7 +166,12 @@ impl Engine for Embedded {
         progress.step("reading", Some(self.source.bytes()));
         let result = fold(&self.source, spec, progress)?;
         self.last = Some((spec.clone(), result.index));
+        self.sent = result.sent;
         Ok(result.folded)
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        self.sent
     }
 
     fn source(&self) -> &Source {

@@ -13,13 +13,14 @@ use incrowd_core::represented::read_weight;
 use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
 use rayon::prelude::*;
 
-use crate::FoldSpec;
 use crate::beside::{Beside, Look, Looked, Seen};
 use crate::cells::NO_TEXT;
+use crate::database::Sending;
 use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
 use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
+use crate::{FoldSpec, Sent};
 
 const SHARDS: usize = 64;
 /// Records whose text is looked at together.
@@ -71,6 +72,10 @@ struct FoldWorker<'a> {
     look: Option<Look<'a>>,
     /// How many people the records stand for, if that is asked.
     weigh: Option<Weigh<'a>>,
+    /// Where the server says how many records a row has, if it sends rows: the slot, and the counts of the batch.
+    times: Option<(usize, Vec<u64>)>,
+    /// How many records, or rows with their counts, came.
+    came: u64,
     spec: &'a FoldSpec,
 }
 
@@ -173,17 +178,30 @@ impl Worker for FoldWorker<'_> {
         }
         self.hashes.clear();
         self.weigh.iter_mut().for_each(|weigh| weigh.batch.clear());
+        if let Some((slot, times)) = &mut self.times {
+            times.clear();
+            for record in 0..read {
+                let count = records.get(record, *slot).and_then(|text| std::str::from_utf8(text).ok());
+                let Some(count) = count.and_then(|text| text.parse().ok()).filter(|count| *count > 0) else {
+                    return Err(Trouble { record, says: " came without a count".to_owned(), help: None });
+                };
+                times.push(count);
+            }
+        }
         let mut kept = 0;
+        let mut all = 0;
         for record in 0..read {
+            let records_of = self.times.as_ref().map_or(1, |(_, times)| times[record]);
+            all += records_of;
             let row = &self.codes[record * width..(record + 1) * width];
             let mut lacks = false;
             for (code, missing) in row.iter().zip(&mut self.missing) {
                 let absent = *code == MISSING;
-                *missing += u64::from(absent);
+                *missing += if absent { records_of } else { 0 };
                 lacks |= absent;
             }
             if lacks && self.drop_missing {
-                self.dropped += 1;
+                self.dropped += records_of;
                 continue;
             }
             self.hashes.push(hash_row(row));
@@ -196,10 +214,14 @@ impl Worker for FoldWorker<'_> {
             {
                 follow.persons[kept] = follow.persons[record];
             }
+            if let Some((_, times)) = &mut self.times {
+                times[kept] = records_of;
+            }
             kept += 1;
         }
         self.codes.truncate(kept * width);
-        self.read += read as u64;
+        self.read += all;
+        self.came += read as u64;
         self.hand_in();
         if let Some(follow) = &mut self.follow {
             follow.take(place, kept);
@@ -310,6 +332,10 @@ impl FoldWorker<'_> {
                 continue;
             }
             let mut table = self.shards[shard].lock().expect("no worker panics while it holds a shard");
+            if let Some((_, times)) = &self.times {
+                table.add_times(rows, &self.codes, &self.hashes, times);
+                continue;
+            }
             if let Some(weigh) = &self.weigh {
                 let mut sums = weigh.sums[shard].lock().expect("no worker panics while it holds a shard");
                 let follow = &mut self.follow;
@@ -341,6 +367,8 @@ pub(crate) struct FoldResult {
     pub(crate) index: Option<RowIndex>,
     pub(crate) digest: Option<String>,
     pub(crate) seen: Seen,
+    /// What a database sent, if it is one.
+    pub(crate) sent: Option<Sent>,
 }
 
 /// Folds a source.
@@ -379,14 +407,24 @@ pub(crate) fn fold_with(
         wanted.push(source.position(weight)?);
     }
     let sums: Vec<Mutex<Vec<u64>>> = (0..SHARDS).map(|_| Mutex::default()).collect();
+    let relation = source.relation();
+    // A database tells which identifiers repeat without sending them.
+    let glance: &[String] = if relation.is_some() { &[] } else { &spec.glance };
     let glanced = wanted.len();
-    for name in &spec.glance {
+    for name in glance {
         wanted.push(source.position(name)?);
     }
     let looked = Looked::new(beside, &spec.columns, wanted.len());
     for name in &looked.read {
         wanted.push(source.position(name)?);
     }
+    // Whatever looks at single records needs them all.
+    let rows_do = wanted.len() == width && told.numbers.is_none();
+    let sending = match relation {
+        Some(relation) if rows_do && relation.shall_group(&wanted)? => Sending::Groups,
+        _ => Sending::Records,
+    };
+    let counted = wanted.len();
     let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
     let shards: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
     let worker = || FoldWorker {
@@ -410,7 +448,7 @@ pub(crate) fn fold_with(
             placed: Vec::new(),
             unnamed: 0,
         }),
-        glances: (glanced, spec.glance.iter().map(|_| Glance::default()).collect()),
+        glances: (glanced, glance.iter().map(|_| Glance::default()).collect()),
         look: looked.worker(),
         weigh: spec.weight.as_ref().map(|_| Weigh {
             slot: weighed,
@@ -418,10 +456,12 @@ pub(crate) fn fold_with(
             known: HashMap::default(),
             batch: Vec::new(),
         }),
+        times: (sending == Sending::Groups).then(|| (counted, Vec::new())),
+        came: 0,
         spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
-    let scan = source.scan(&wanted, worker, progress, || {
+    let scan = source.scan_sent(&wanted, sending, worker, progress, || {
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
         shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
         *named.lock().expect("no worker is left") = Interner::new();
@@ -434,6 +474,10 @@ pub(crate) fn fold_with(
         folded.dropped_missing += worker.dropped;
         folded.missing.iter_mut().zip(&worker.missing).for_each(|(sum, n)| *sum += n);
     }
+    let sent = relation.map(|_| Sent {
+        rows: scan.workers.iter().map(|worker| worker.came).sum(),
+        grouped: sending == Sending::Groups,
+    });
     let marker = scan.workers.iter().map(|worker| worker.marker).min().unwrap_or(spec.missing.len());
     folded.marker = spec.missing.get(marker).cloned();
     let digest = scan.digest.clone();
@@ -450,7 +494,7 @@ pub(crate) fn fold_with(
     let mut batch_firsts: Vec<u64> = looks.map(|(at, _)| number(*at)).collect();
     let (mut batches, mut counts) = (Vec::with_capacity(batch_firsts.len()), Vec::new());
     let mut batch_firsts = batch_firsts.drain(..);
-    let mut glances: Vec<Vec<Glance>> = spec.glance.iter().map(|_| Vec::new()).collect();
+    let mut glances: Vec<Vec<Glance>> = glance.iter().map(|_| Vec::new()).collect();
     for (worker, firsts) in scan.workers.into_iter().zip(firsts) {
         glances.iter_mut().zip(worker.glances.1).for_each(|(all, own)| all.push(own));
         if let Some(look) = worker.look {
@@ -466,12 +510,17 @@ pub(crate) fn fold_with(
         }
         placed.extend(firsts.into_iter().zip(follow.placed.into_iter().map(|(_, rows)| rows)));
     }
-    let repeating = spec
-        .glance
-        .iter()
-        .zip(glances)
-        .filter_map(|(name, parts)| Glance::repeats(parts).then(|| name.clone()));
+    let repeating =
+        glance.iter().zip(glances).filter_map(|(name, parts)| Glance::repeats(parts).then(|| name.clone()));
     folded.repeating = repeating.collect();
+    if let Some(relation) = relation {
+        for name in &spec.glance {
+            let (records, different) = relation.repeats(source.position(name)?, &spec.missing)?;
+            if Glance::tells_apart(records, different) {
+                folded.repeating.push(name.clone());
+            }
+        }
+    }
     if let Some(persons) = persons {
         if persons.len() as u64 != folded.read {
             return Err(Error::bug("another number of records was read than of persons kept"));
@@ -537,7 +586,7 @@ pub(crate) fn fold_with(
         let by_row = in_rows(&folded.weights, &before, followed);
         if let Some(weights) = told.weights {
             folded.represented = Some(weigh_rows(by_row, &folded.weights, weights));
-            return Ok(FoldResult { folded, index: None, digest, seen });
+            return Ok(FoldResult { folded, index: None, digest, seen, sent });
         }
         folded.persons = Some(if persons.is_some() {
             FoldedPersons::of_codes(by_row, &folded.weights)
@@ -548,7 +597,7 @@ pub(crate) fn fold_with(
     let persons = spec.person.as_ref().map(|_| named);
     let missing = spec.missing.clone();
     let index = spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing, persons });
-    Ok(FoldResult { folded, index, digest, seen })
+    Ok(FoldResult { folded, index, digest, seen, sent })
 }
 
 /// What was followed of each record, in the order of the rows.

@@ -44,7 +44,11 @@ impl Glance {
             all.records += part.records;
             part.seen.into_iter().for_each(|(value, n)| *all.seen.entry(value).or_insert(0) += n);
         }
-        let different = all.seen.len() as u64;
-        different > 1 && different < all.records && all.records <= MANY * different
+        Glance::tells_apart(all.records, all.seen.len() as u64)
+    }
+
+    /// Whether so many values in so many records look like those of persons, of whom some have several records.
+    pub(crate) fn tells_apart(records: u64, different: u64) -> bool {
+        different > 1 && different < records && records <= MANY * different
     }
 }

@@ -35,7 +35,10 @@ mod withheld_draw;
 
 pub use beside::{Beside, Seen};
 pub use copy::copy;
-pub use database::{MANIFESTS, PostgresStore, check_address, is_database, locate, read_manifest, table_of};
+pub use database::{
+    MANIFESTS, PostgresStore, beside_table, check_address, is_database, locate, read_manifest, same_database,
+    table_of, with_table,
+};
 pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
@@ -48,7 +51,7 @@ pub use store::{
 
 use std::path::Path;
 
-use incrowd_core::{Folded, Plan, Progress, Result};
+use incrowd_core::{Domain, Folded, Plan, Progress, Result};
 
 /// What to fold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,6 +112,27 @@ pub enum Content {
     OfGroup,
 }
 
+impl Content {
+    /// What a column holds, in words for everybody.
+    fn says(self, plan: &Plan<'_>) -> &'static str {
+        match self {
+            Content::Quasi(q) => match plan.dataset().quasi()[q].domain {
+                Domain::Numbers(_) => "quasi-identifier, generalized: ranges",
+                Domain::Taxonomy(_) => "quasi-identifier, generalized: nodes of a hierarchy",
+                Domain::Labels(_) => "quasi-identifier, generalized: sets of values",
+            },
+            Content::Low(_) => "quasi-identifier, generalized: lower ends of ranges",
+            Content::High(_) => "quasi-identifier, generalized: upper ends of ranges",
+            Content::Mean(_) => "quasi-identifier, generalized: means of groups",
+            Content::List(_) => "quasi-identifier, generalized: sets of values",
+            Content::Sensitive(_) => "sensitive, as it was",
+            Content::Category(_) => "sensitive, generalized: categories",
+            Content::Carried => "passed through, as it was",
+            Content::OfGroup => "made for the release: the same for all records of a group",
+        }
+    }
+}
+
 /// What to write.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
@@ -122,6 +146,17 @@ pub struct Output {
     pub by_group: Vec<String>,
     /// What is shown in another way than its label.
     pub shape: Shape,
+    /// What some columns hold, in words for everybody, where that does not follow from where their cells come from.
+    pub says: Vec<(String, &'static str)>,
+}
+
+/// What a database sent of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// How many records, or how many distinct rows if it grouped them.
+    pub rows: u64,
+    /// Whether it grouped them.
+    pub grouped: bool,
 }
 
 /// What was written. An engine answers with an error instead if the numbers do not add up.
@@ -153,6 +188,11 @@ pub trait Engine {
 
     /// Folds the table: the weights add up to the records read minus those dropped.
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded>;
+
+    /// What a database sent for the last fold, if the table lies in one.
+    fn sent(&self) -> Option<Sent> {
+        None
+    }
 
     /// The records one by one, for what looks at people and not at rows.
     fn source(&self) -> &Source;

@@ -95,6 +95,15 @@ impl RowTable {
         }
     }
 
+    /// The same, where each of the rows has so many records.
+    pub(crate) fn add_times(&mut self, rows: &[u32], codes: &[u32], hashes: &[u64], times: &[u64]) {
+        self.make_room(rows.len());
+        for row in rows.iter().map(|&row| row as usize) {
+            let number = self.add_one(&codes[row * self.width..][..self.width], hashes[row]);
+            self.counts[number as usize] += times[row] - 1;
+        }
+    }
+
     #[inline]
     fn add_one(&mut self, codes: &[u32], hash: u64) -> u32 {
         let mut at = self.home(hash);
@@ -136,11 +145,16 @@ impl RowTable {
 
     /// At most three of five slots are used, so that a search is short.
     fn make_room(&mut self, more: usize) {
-        if (self.counts.len() + more) * 5 <= self.slots.len() * 3 {
+        let needed = (self.counts.len() + more) * 5;
+        if needed <= self.slots.len() * 3 {
             return;
         }
         let old = std::mem::take(&mut self.slots);
-        self.slots = vec![0; (old.len() * 2).max(SMALLEST)];
+        let mut size = (old.len() * 2).max(SMALLEST);
+        while needed > size * 3 {
+            size *= 2;
+        }
+        self.slots = vec![0; size];
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot);
             while self.slots[at] != 0 {
@@ -171,6 +185,19 @@ mod tests {
             assert_eq!(table.key(found as usize), row);
             assert_eq!(table.counts[found as usize], records);
         }
+        // Rows that come with their counts are counted as if they came one by one.
+        let mut counted = RowTable::new(width);
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        let times: Vec<u64> = (0..rows.len() as u64).map(|at| at % 3 + 1).collect();
+        counted.add_times(&all, &codes, &hashes, &times);
+        let often = |row: &[u32]| -> u64 {
+            rows.iter().zip(&times).filter(|(own, _)| own.as_slice() == row).map(|(_, n)| n).sum()
+        };
+        for row in rows.iter().take(50) {
+            let found = counted.find(row, hash(row)).expect("every row added is found");
+            assert_eq!(counted.counts[found as usize], often(row));
+        }
+        assert_eq!(counted.len(), table.len());
         let absent = vec![u32::MAX; width];
         assert_eq!(table.find(&absent, hash(&absent)), None);
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Server {
     directory: PathBuf,
     programs: PathBuf,
+    port: u16,
 }
 
 /// Where the programs of a server are.
@@ -39,12 +40,67 @@ fn silent(command: &mut Command) -> Result<(), String> {
 impl Server {
     /// Starts one, or says why that cannot be. Connections need a password if `auth` is `scram-sha-256`, which is `hunter2`.
     pub fn start(auth: &str) -> Result<Server, String> {
+        Server::prepared(auth, 5432, |_| Ok(String::new()))
+    }
+
+    /// Starts one that encrypts connections by TCP and takes no others there. Its certificate is for `localhost` and signed by
+    /// `root.crt` in its directory; `other.crt` is of another authority. Its role `certified` logs in with `client.crt` and
+    /// `client.key`. The answer has the port.
+    pub fn encrypted() -> Result<(Server, u16), String> {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let port = free.map_err(|e| format!("no free port: {e}"))?.port();
+        let server = Server::prepared("trust", port, |server| {
+            server.certify()?;
+            let lines = "local all all trust\nhostssl all certified 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 trust\n";
+            std::fs::write(server.data().join("pg_hba.conf"), lines).map_err(|e| e.to_string())?;
+            let at = server.directory.display();
+            Ok(format!(
+                "-c ssl=on -c ssl_cert_file={at}/server.crt -c ssl_key_file={at}/server.key \
+                 -c ssl_ca_file={at}/root.crt -c listen_addresses=127.0.0.1"
+            ))
+        })?;
+        Ok((server, port))
+    }
+
+    /// Makes authorities and certificates.
+    fn certify(&self) -> Result<(), String> {
+        let openssl =
+            |line: &str| silent(Command::new("openssl").args(line.split(' ')).current_dir(&self.directory));
+        std::fs::write(self.directory.join("names"), "subjectAltName=DNS:localhost\n")
+            .map_err(|e| e.to_string())?;
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+        for authority in ["root", "other"] {
+            openssl(&format!(
+                "req -x509 {key} -days 2 -subj /CN={authority} -keyout {authority}.key -out {authority}.crt"
+            ))?;
+        }
+        for (name, subject) in [("server", "localhost"), ("client", "certified")] {
+            openssl(&format!("req -new {key} -subj /CN={subject} -keyout {name}.key -out {name}.csr"))?;
+            openssl(&format!(
+                "x509 -req -in {name}.csr -CA root.crt -CAkey root.key -CAcreateserial -days 2 -extfile names -out {name}.crt"
+            ))?;
+        }
+        silent(Command::new("sh").args(["-c", "chmod 600 *.key"]).current_dir(&self.directory))?;
+        match is_root() {
+            true => {
+                silent(Command::new("chown").arg("nobody").args(["server.key"]).current_dir(&self.directory))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Starts one with further settings, which are told when its data are there.
+    fn prepared(
+        auth: &str,
+        port: u16,
+        settings: impl Fn(&Server) -> Result<String, String>,
+    ) -> Result<Server, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let programs = programs()?;
         // Names of sockets must be short.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = PathBuf::from(format!("/tmp/incrowd-pg-{}-{number}", std::process::id()));
-        let server = Server { directory, programs };
+        let server = Server { directory, programs, port };
         let said = |e: std::io::Error| format!("no directory for a server: {e}");
         std::fs::create_dir(&server.directory).map_err(said)?;
         std::fs::write(server.directory.join("password"), "hunter2\n").map_err(said)?;
@@ -54,7 +110,9 @@ impl Server {
         let mut initdb = server.program("initdb");
         initdb.args(["-U", "tester", "-N", "-E", "UTF8", "--locale=C", "-A", auth, "-D"]);
         silent(initdb.arg(server.data()).arg("--pwfile").arg(server.directory.join("password")))?;
-        let options = format!("-c listen_addresses='' -c fsync=off -k {}", server.directory.display());
+        let more = settings(&server)?;
+        let options =
+            format!("-c listen_addresses='' -c fsync=off -p {port} -k {} {more}", server.directory.display());
         let mut start = server.program("pg_ctl");
         start
             .args(["-w", "-o", &options, "-l"])
@@ -105,11 +163,56 @@ impl Server {
     ///
     /// If the statement fails.
     pub fn sql(&self, statement: &str) -> String {
+        self.try_sql(statement).unwrap_or_else(|said| panic!("{statement}\n{said}"))
+    }
+
+    /// The same, or what went wrong.
+    pub fn try_sql(&self, statement: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
+        psql.arg("-p").arg(self.port.to_string());
         psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statement]).env("PGPASSWORD", "hunter2");
         let output = psql.envs(self.settings()).stdin(Stdio::null()).output().expect("psql runs");
-        assert!(output.status.success(), "{statement}\n{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+}
+
+/// A small file system of its own for a tablespace, gone when it is dropped.
+#[derive(Debug)]
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts one of so many megabytes, if that is allowed here.
+    pub fn mount(server: &Server, megabytes: u32) -> Result<SmallDisk, String> {
+        let place = server.directory.join("small");
+        std::fs::create_dir(&place).map_err(|e| e.to_string())?;
+        let size = format!("size={megabytes}m");
+        silent(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&place))
+            .map_err(|_| "a file system of its own cannot be mounted here".to_owned())?;
+        let disk = SmallDisk(place);
+        if is_root() {
+            silent(Command::new("chown").arg("nobody").arg(&disk.0))?;
+        }
+        Ok(disk)
+    }
+
+    /// Gives it another size.
+    pub fn resize(&self, megabytes: u32) -> Result<(), String> {
+        silent(Command::new("mount").args(["-o", &format!("remount,size={megabytes}m")]).arg(&self.0))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // A server may still have files open there.
+        drop(silent(Command::new("umount").arg("-l").arg(&self.0)));
     }
 }
 

@@ -103,7 +103,8 @@ impl Engine for Remembering<'_> {
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         // Who reads the records again needs to know which of them became which row.
-        if spec.replay {
+        // Whether a table of a database was changed nobody can tell.
+        if spec.replay || self.inner.source().files().any(incrowd_engine::is_database) {
             return self.inner.fold(spec, progress);
         }
         let made = Made { table: self.table.clone(), spec: spec.clone(), files: stamps(self.inner.source()) };
@@ -113,6 +114,10 @@ impl Engine for Remembering<'_> {
         let folded = self.inner.fold(spec, progress)?;
         self.open.keep(made, &folded);
         Ok(folded)
+    }
+
+    fn sent(&self) -> Option<incrowd_engine::Sent> {
+        self.inner.sent()
     }
 
     fn source(&self) -> &Source {

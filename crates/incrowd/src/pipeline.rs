@@ -7,7 +7,7 @@ use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::{
-    Embedded, Engine, FileStore, MemoryStore, PostgresStore, ReleasedTable, Store, is_database,
+    Embedded, Engine, FileStore, MemoryStore, PostgresStore, ReleasedTable, Sent, Store, is_database,
 };
 use incrowd_recode::{Outcome, Reported};
 use serde_json::{Value as Json, json};
@@ -58,6 +58,8 @@ pub struct Report {
     pub suppression: Option<SuppressionReport>,
     /// Who is alone in what is published as it is, if anything is.
     pub alone: Option<Alone>,
+    /// What the database sent, if the table lies in one.
+    pub sent: Option<Sent>,
     pub(crate) publication: &'static dyn Publication,
 }
 
@@ -134,6 +136,7 @@ fn release(
     let keys = FileKeys::new(job.job.suppression.as_ref());
     let material = job.publication.gather(engine, &keys, job, progress)?;
     let mut made = make(material, job, progress)?;
+    let sent = engine.sent();
     if let Some(insight) = insight {
         *insight = Insight::of(&made);
     }
@@ -174,6 +177,7 @@ fn release(
         joined: made.joined,
         suppression: verified.suppression,
         alone: verified.alone,
+        sent,
         publication: job.publication,
     })
 }
@@ -286,6 +290,9 @@ impl Report {
         }
         if let Some(joined) = &self.joined {
             answer["private"]["join"] = joined.to_json();
+        }
+        if let Some(sent) = &self.sent {
+            answer["private"]["database"] = json!({ "sent": sent.rows, "grouped": sent.grouped });
         }
         if let Some(found) = &self.alone {
             answer["private"]["singling_out"] = as_it_is::to_json(found);

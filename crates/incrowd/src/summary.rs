@@ -79,7 +79,17 @@ impl Report {
                 Block::line("         who knows several records of one person may find fewer candidates than k: `attack`"),
             ]
         });
-        let parts = [persons, found, joined, suppression].into_iter().flatten();
+        let sent = self.sent.map(|sent| {
+            let rows = thousands(sent.rows);
+            vec![Block::line(match sent.grouped {
+                true => format!(
+                    "folded   in the database, which sent {rows} distinct rows for {} records",
+                    thousands(self.records.read)
+                ),
+                false => format!("folded   here: the database sent {rows} records"),
+            })]
+        });
+        let parts = [sent, persons, found, joined, suppression].into_iter().flatten();
         let parts: Vec<Vec<Block>> = parts.collect();
         parts.join(&Block::line(""))
     }

@@ -47,6 +47,16 @@ mod killed;
 mod places;
 #[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
+mod postgres_cells;
+#[cfg(unix)]
+mod postgres_commands;
+#[cfg(unix)]
+mod postgres_faults;
+#[cfg(unix)]
+mod postgres_fold;
+#[cfg(unix)]
+mod postgres_tls;
 mod standard_streams;
 #[cfg(unix)]
 mod streams;

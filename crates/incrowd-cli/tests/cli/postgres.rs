@@ -1,18 +1,15 @@
 //! Tables of a PostgreSQL server that the tests start themselves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
 use incrowd_testing::or_skip;
 use incrowd_testing::postgres::Server;
 
 use crate::room::Room;
 
-const ROLES: &str = "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
+pub(crate) const ROLES: &str =
+    "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
 
 /// People, of whom some lack a town and some have an empty one.
-fn people(server: &Server, table: &str, rows: u32) {
+pub(crate) fn people(server: &Server, table: &str, rows: u32) {
     server.sql(&format!(
         "CREATE TABLE {table} AS SELECT 'name ' || i AS name, (20 + i * 7 % 50)::int AS age, \
          CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END::char(1) AS sex, \
@@ -24,7 +21,7 @@ fn people(server: &Server, table: &str, rows: u32) {
 }
 
 /// The records of a table as text in the order of their cells.
-fn sorted(server: &Server, table: &str) -> Vec<String> {
+pub(crate) fn sorted(server: &Server, table: &str) -> Vec<String> {
     let mut lines: Vec<String> =
         server.sql(&format!("SELECT row_to_json(t) FROM {table} AS t")).lines().map(str::to_owned).collect();
     lines.sort();
@@ -32,7 +29,7 @@ fn sorted(server: &Server, table: &str) -> Vec<String> {
 }
 
 /// Lets the server write a table into a file that the room has.
-fn export(server: &Server, room: &Room, table: &str, name: &str) {
+pub(crate) fn export(server: &Server, room: &Room, table: &str, name: &str) {
     let csv = server.sql(&format!("COPY (SELECT * FROM {table}) TO STDOUT (FORMAT csv, HEADER)"));
     room.write(name, csv + "\n");
 }
@@ -128,24 +125,19 @@ fn what_cannot_be_read_is_named() {
     refused("profile people.csv --table people", &["only a database has tables"]);
     // What the server says of a value is not repeated.
     refused(&format!("profile {address}&query=select%20words[1]::int%20from%20odd"), &["22P02"]);
-    refused(&format!("profile {address}&sslmode=require --table people"), &["require", "TLS"]);
+    refused(&format!("profile {address}&fold=there --table people"), &["fold=server"]);
     let over = format!("anonymize {address} --table seen {ROLES} -o {address} --output-table");
     // A view of the table is the table.
     refused(&format!("{over} people"), &["table that is read"]);
     refused(&format!("{over} seen"), &["table that is read"]);
     refused(&format!("{over} other"), &["not a plain table"]);
     refused(&format!("{over} nowhere.people"), &["no schema `nowhere`"]);
-    let anatomy = "--quasi age,sex --sensitive disease --algorithm anatomy --set l=2";
-    refused(
-        &format!("anonymize {address} --table people {anatomy} -o {address} --output-table two"),
-        &["more than one table"],
-    );
     assert_eq!(server.sql("SELECT count(*) FROM people"), "50");
     assert_eq!(tables(&server), "odd people");
 }
 
 /// The tables there are.
-fn tables(server: &Server) -> String {
+pub(crate) fn tables(server: &Server) -> String {
     server.sql("SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
 }
 
@@ -233,83 +225,4 @@ fn the_password_is_told_to_the_server_only() {
     );
     room.write("job.toml", format!("[input]\npath = \"{with}\"\ntable = \"people\"\n"));
     silent(&room.refuses("anonymize job.toml -o out.csv").says(&["password"]).stderr);
-}
-
-/// A large table, an old release, and how long a run takes.
-fn busy(server: &Server, room: &Room) -> (String, Duration) {
-    people(server, "people", 20_000);
-    let address = server.address();
-    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
-    let began = Instant::now();
-    room.does(&made);
-    (made, began.elapsed())
-}
-
-#[test]
-fn whoever_reads_all_the_time_sees_the_old_table_or_the_new_one() {
-    let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
-    let (made, _) = busy(&server, &room);
-    let whole = server.sql("SELECT count(*) FROM release");
-    server.sql("DROP TABLE release; CREATE TABLE release AS SELECT 1 AS old FROM generate_series(1, 7)");
-    let (done, seen) = (AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                let isolation = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 'x'";
-                // A view of the data that is older than the table it reads.
-                let old = server.sql(&format!(
-                    "{isolation}; SELECT pg_sleep(0.05); SELECT count(*) FROM release; COMMIT"
-                ));
-                let last = old.lines().last().unwrap_or_default().to_owned();
-                let fresh = server.sql("SELECT count(*) FROM release");
-                seen.lock().unwrap().extend([last, fresh]);
-            }
-        });
-        for _ in 0..2 {
-            room.does(&made);
-        }
-        done.store(true, Ordering::Relaxed);
-    });
-    let seen = seen.into_inner().unwrap();
-    assert!(!seen.is_empty());
-    assert!(seen.iter().all(|count| *count == whole || count == "7"), "{seen:?}");
-}
-
-#[test]
-fn whoever_is_killed_leaves_the_old_table_or_the_new_one() {
-    let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
-    let (made, long) = busy(&server, &room);
-    let whole = server.sql("SELECT count(*) FROM release");
-    let times: u32 = std::env::var("INCROWD_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
-    for i in 0..times {
-        server.sql("DROP TABLE release; CREATE TABLE release AS SELECT 1 AS old FROM generate_series(1, 7)");
-        server.sql("DELETE FROM incrowd_manifests");
-        let mut run = room.start(&made);
-        sleep(long * (2 * i + 1) / (2 * times));
-        if i % 2 == 0 {
-            drop(run.kill());
-        } else {
-            // Both of its connections, or whichever there is.
-            server.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'incrowd'",
-            );
-        }
-        let code = run.wait().unwrap().code();
-        // The server notices that nobody is there.
-        while server.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'incrowd'") != "0" {
-            sleep(Duration::from_millis(20));
-        }
-        let (count, noted) = (
-            server.sql("SELECT count(*) FROM release"),
-            server.sql("SELECT count(*) FROM incrowd_manifests"),
-        );
-        assert!(
-            (count == whole && noted == "1") || (count == "7" && noted == "0"),
-            "{i}: {count} {noted} {code:?}"
-        );
-        assert!(code != Some(0) || count == whole, "{i}: {count}");
-        assert_eq!(tables(&server), "incrowd_manifests people release", "{i}");
-    }
 }

@@ -18,9 +18,14 @@ pub(crate) struct Address {
     pub(crate) server: String,
     pub(crate) table: Option<String>,
     pub(crate) query: Option<String>,
-    pub(crate) service: Option<String>,
-    pub(crate) sslmode: Option<String>,
+    /// Where the table is folded, if that is said.
+    pub(crate) fold: Option<String>,
+    /// What is said of the login: [`LOGIN`].
+    login: Vec<(String, String)>,
 }
+
+/// What an address may say that what opens the connection does not know.
+const LOGIN: [&str; 5] = ["service", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Refuses addresses with a password, before anybody shows one. The refusal does not show it either.
 pub fn check_address(path: &Path) -> Result<()> {
@@ -59,8 +64,8 @@ impl Address {
             match name {
                 "table" => address.table = Some(decoded(value)),
                 "query" => address.query = Some(decoded(value)),
-                "service" => address.service = Some(decoded(value)),
-                "sslmode" => address.sslmode = Some(decoded(value)),
+                "fold" => address.fold = Some(decoded(value)),
+                _ if LOGIN.contains(&name) => address.login.push((name.to_owned(), decoded(value))),
                 _ => kept.push(pair),
             }
         }
@@ -69,6 +74,11 @@ impl Address {
             address.server = format!("{base}?{}", kept.join("&"));
         }
         Ok(address)
+    }
+
+    /// What the address says of the login.
+    pub(crate) fn login(&self, name: &str) -> Option<String> {
+        self.login.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 }
 
@@ -91,6 +101,34 @@ pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Resu
         }
     }
     Ok(PathBuf::from(text))
+}
+
+/// The address of another table of the same database.
+pub fn with_table(path: &Path, table: &str) -> PathBuf {
+    let text = path.to_str().unwrap_or_default();
+    let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
+    let others = parameters.split('&').filter(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        !pair.is_empty() && !["table", "query"].contains(&name)
+    });
+    let own = format!("table={}", encoded(table));
+    let all: Vec<&str> = others.chain([own.as_str()]).collect();
+    PathBuf::from(format!("{base}?{}", all.join("&")))
+}
+
+/// The address of the table whose name goes on with an ending: `people_st` beside `people`. `None` where no table is named.
+pub fn beside_table(path: &Path, ending: &str) -> Option<PathBuf> {
+    let table = Address::parse(path).ok().filter(|_| is_database(path))?.table?;
+    let longer = match table.trim_end().strip_suffix('"') {
+        Some(quoted) => format!("{quoted}{ending}\""),
+        None => format!("{}{ending}", table.trim_end()),
+    };
+    Some(with_table(path, &longer))
+}
+
+/// Whether two addresses name tables of one database, as far as addresses tell.
+pub fn same_database(a: &Path, b: &Path) -> bool {
+    is_database(a) && is_database(b) && with_table(a, "") == with_table(b, "")
 }
 
 /// What people call the table at an address: its name, or `query`.
@@ -187,7 +225,10 @@ mod tests {
     fn an_address_is_taken_apart() {
         let whole = parsed("postgresql://me@host:5433/db?table=care.people&service=x&connect_timeout=3");
         assert_eq!(whole.server, "postgresql://me@host:5433/db?connect_timeout=3");
-        assert_eq!((whole.table.as_deref(), whole.service.as_deref()), (Some("care.people"), Some("x")));
+        assert_eq!(
+            (whole.table.as_deref(), whole.login("service").as_deref()),
+            (Some("care.people"), Some("x"))
+        );
         assert_eq!(parsed("postgres:///db?host=/run").server, "postgres:///db?host=/run");
         assert!(is_database(Path::new("postgres://h/d")) && !is_database(Path::new("postgres.csv")));
     }
@@ -205,6 +246,18 @@ mod tests {
         assert!(locate(&named, None, Some("select 1")).is_err());
         assert!(locate(&named, Some("other"), None).is_err());
         assert_eq!(table_of(Path::new("people.csv?table=x")), None);
+    }
+
+    #[test]
+    fn tables_beside_each_other_are_of_one_database() {
+        let first = Path::new("postgresql://h/db?table=care.people&sslmode=require");
+        let second = beside_table(first, "_st").unwrap();
+        assert_eq!(second.to_str().unwrap(), "postgresql://h/db?sslmode=require&table=care.people_st");
+        assert!(same_database(first, &second) && !same_database(first, Path::new("postgresql://h/other")));
+        let quoted = beside_table(Path::new("postgresql:///db?table=%22My%20people%22"), "_st").unwrap();
+        assert_eq!(table_of(&quoted).as_deref(), Some("\"My people_st\""));
+        assert_eq!(beside_table(Path::new("people.csv"), "_st"), None);
+        assert_eq!(beside_table(Path::new("postgresql:///db"), "_st"), None);
     }
 
     #[test]

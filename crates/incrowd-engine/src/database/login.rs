@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use incrowd_core::{Error, Result};
 use postgres::Config;
-use postgres::config::{Host, SslMode};
+use postgres::config::Host;
 
 use super::address::Address;
+use super::tls::{Tls, Wishes};
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -18,28 +19,27 @@ fn at_home(name: &str) -> Option<PathBuf> {
 }
 
 /// How to connect, as people expect who use `psql`.
-pub(super) fn config(address: &Address) -> Result<Config> {
+pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
     let mut config: Config = address.server.parse().map_err(|e: postgres::Error| {
         let why = std::error::Error::source(&e).map(|e| format!(": {e}")).unwrap_or_default();
         Error::job(format!("the address of the database cannot be read{why}"))
             .help("write postgresql://user@host:port/database")
     })?;
-    let service = match address.service.clone().or_else(|| variable("PGSERVICE")) {
+    let service = match address.login("service").or_else(|| variable("PGSERVICE")) {
         Some(name) => service(&name)?,
         None => Vec::new(),
     };
     let of_service = |key: &str| service.iter().find(|(own, _)| own == key).map(|(_, value)| value.clone());
     let usual = |key: &str, name: &str| of_service(key).or_else(|| variable(name));
-    let mode = address.sslmode.clone().or_else(|| usual("sslmode", "PGSSLMODE"));
-    if let Some(mode) = mode.filter(|mode| !["disable", "allow", "prefer"].contains(&mode.as_str())) {
-        return Err(Error::job(format!("the connection shall be encrypted (sslmode `{mode}`)")).help(
-            "incrowd does not speak TLS with a database yet: connect through a tunnel (ssh -L), or by a Unix socket",
-        ));
-    }
-    config.ssl_mode(SslMode::Disable);
     let bad_port = || Error::job("the port of the database is not a number");
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         config.host(usual("host", "PGHOST").as_deref().unwrap_or("/var/run/postgresql"));
+    }
+    if config.get_hosts().is_empty() {
+        // A certificate is held against a name, and this is the only one there is.
+        for address in config.get_hostaddrs().to_vec() {
+            config.host(&address.to_string());
+        }
     }
     if config.get_ports().is_empty()
         && let Some(port) = usual("port", "PGPORT")
@@ -64,7 +64,28 @@ pub(super) fn config(address: &Address) -> Result<Config> {
     if let Some(password) = usual("password", "PGPASSWORD").or_else(|| from_file(&config)) {
         config.password(password);
     }
-    Ok(config)
+    let wish = |key: &str, name: &str| address.login(key).or_else(|| usual(key, name));
+    let wishes = Wishes {
+        mode: wish("sslmode", "PGSSLMODE"),
+        root: wish("sslrootcert", "PGSSLROOTCERT"),
+        certificate: wish("sslcert", "PGSSLCERT"),
+        key: wish("sslkey", "PGSSLKEY"),
+    };
+    let tls = match config.get_hosts().iter().all(is_socket) && config.get_hostaddrs().is_empty() {
+        // Nobody is between, and the server would not encrypt.
+        true => Tls::none(),
+        false => wishes.prepare(std::env::home_dir().as_deref())?,
+    };
+    config.ssl_mode(tls.mode);
+    Ok((config, tls))
+}
+
+fn is_socket(host: &Host) -> bool {
+    match host {
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+        Host::Tcp(_) => false,
+    }
 }
 
 /// What a service file says of a service.
@@ -139,6 +160,7 @@ fn fields(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use postgres::config::SslMode;
 
     #[test]
     fn the_first_line_that_fits_has_the_password() {
@@ -159,10 +181,16 @@ mod tests {
 
     #[test]
     fn encryption_that_is_asked_for_is_not_silently_left_out() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let address = Address { sslmode: Some(mode.to_owned()), ..Address::default() };
-            let address = Address { server: "postgresql://host/db".into(), ..address };
-            assert!(config(&address).unwrap_err().message().contains(mode));
-        }
+        let of = |mode: &str, host: &str| {
+            let path = format!("postgresql://me@{host}/db?sslmode={mode}");
+            config(&Address::parse(std::path::Path::new(&path)).unwrap())
+                .map(|(config, _)| config.get_ssl_mode())
+        };
+        assert_eq!(of("require", "host").unwrap(), SslMode::Require);
+        assert_eq!(of("prefer", "host").unwrap(), SslMode::Prefer);
+        assert_eq!(of("disable", "host").unwrap(), SslMode::Disable);
+        assert!(of("requrie", "host").unwrap_err().message().contains("requrie"));
+        // A socket is on this machine.
+        assert_eq!(of("require", "%2Frun").unwrap(), SslMode::Disable);
     }
 }

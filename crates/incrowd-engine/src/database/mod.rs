@@ -6,6 +6,8 @@
 
 mod address;
 #[cfg(feature = "postgres")]
+mod grouping;
+#[cfg(feature = "postgres")]
 mod login;
 #[cfg(feature = "postgres")]
 mod relation;
@@ -15,8 +17,10 @@ mod session;
 mod store;
 #[cfg(feature = "postgres")]
 mod streams;
+#[cfg(feature = "postgres")]
+mod tls;
 
-pub use address::{check_address, is_database, locate, table_of};
+pub use address::{beside_table, check_address, is_database, locate, same_database, table_of, with_table};
 #[cfg(feature = "postgres")]
 pub(crate) use relation::{Relation, open};
 #[cfg(feature = "postgres")]
@@ -25,6 +29,16 @@ pub use store::{PostgresStore, read_manifest};
 pub use without::{PostgresStore, read_manifest};
 #[cfg(not(feature = "postgres"))]
 pub(crate) use without::{Relation, open};
+
+/// What a relation sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sending {
+    /// Its records.
+    #[default]
+    Records,
+    /// Its distinct rows, each with the number of records that have it.
+    Groups,
+}
 
 /// The table in which the manifests of releases are, one row for each release.
 pub const MANIFESTS: &str = "incrowd_manifests";
@@ -38,6 +52,7 @@ mod without {
 
     use incrowd_core::{Error, Result};
 
+    use super::Sending;
     use crate::source::Column;
     use crate::store::Store;
 
@@ -50,7 +65,15 @@ mod without {
     pub(crate) enum Relation {}
 
     impl Relation {
-        pub(crate) fn read(&self, _: Option<&[usize]>) -> Result<Box<dyn Read + Send>> {
+        pub(crate) fn read(&self, _: Option<&[usize]>, _: Sending) -> Result<Box<dyn Read + Send>> {
+            match *self {}
+        }
+
+        pub(crate) fn shall_group(&self, _: &[usize]) -> Result<bool> {
+            match *self {}
+        }
+
+        pub(crate) fn repeats(&self, _: usize, _: &[String]) -> Result<(u64, u64)> {
             match *self {}
         }
 

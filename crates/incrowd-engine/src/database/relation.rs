@@ -11,6 +11,7 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 use postgres::types::{Kind, Type};
 
+use super::Sending;
 use super::address::{Address, names, quoted};
 use super::session::{Session, told};
 use super::streams::FromServer;
@@ -19,11 +20,17 @@ use crate::source::Column;
 /// A relation that can be read again and again.
 #[derive(Debug)]
 pub(crate) struct Relation {
-    session: Session,
+    pub(super) session: Session,
     /// What follows `FROM`.
-    from: String,
+    pub(super) from: String,
     /// What is selected for each column.
-    cells: Vec<String>,
+    pub(super) cells: Vec<String>,
+    /// What stands for each column where records are grouped by their texts; nothing where they are not grouped.
+    pub(super) keys: Vec<String>,
+    /// Whether it is a table of which a sample can be taken.
+    pub(super) is_plain: bool,
+    /// Whether the server folds, if somebody says so.
+    pub(super) in_server: Option<bool>,
     /// The size of the table in bytes, or 0 where it is not known.
     bytes: u64,
     /// Which tables of which server these are.
@@ -32,7 +39,13 @@ pub(crate) struct Relation {
 
 impl Relation {
     /// The text of some columns, or of all of them.
-    pub(crate) fn read(&self, columns: Option<&[usize]>) -> Result<Box<dyn Read + Send>> {
+    pub(crate) fn read(&self, columns: Option<&[usize]>, sending: Sending) -> Result<Box<dyn Read + Send>> {
+        if let (Sending::Groups, Some(columns)) = (sending, columns) {
+            // Groups have no order that anybody relies on.
+            let before = "SET max_parallel_workers_per_gather TO DEFAULT";
+            let sql = format!("COPY ({}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')", self.grouped(columns));
+            return Ok(Box::new(FromServer::start(&self.session, Some(before), sql)));
+        }
         let cells: Vec<&str> = match columns {
             None => self.cells.iter().map(String::as_str).collect(),
             // Somebody has to count the records.
@@ -44,7 +57,7 @@ impl Relation {
             cells.join(", "),
             self.from
         );
-        Ok(Box::new(FromServer::start(&self.session, sql)))
+        Ok(Box::new(FromServer::start(&self.session, None, sql)))
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -63,7 +76,16 @@ impl Relation {
             _ => quoted(name),
         };
         let cells = columns.iter().map(cell).collect();
-        Relation { session: session.clone(), from, cells, bytes: 0, identities: Vec::new() }
+        Relation {
+            session: session.clone(),
+            from,
+            cells,
+            keys: Vec::new(),
+            is_plain: false,
+            in_server: None,
+            bytes: 0,
+            identities: Vec::new(),
+        }
     }
 }
 
@@ -75,10 +97,30 @@ struct Spelling {
     sql: &'static str,
     /// Whether the server shall make text of it.
     cast: bool,
+    /// When two of its values are one text.
+    same: Same,
+}
+
+/// When two values of a type are one text.
+#[derive(Clone, Copy)]
+enum Same {
+    /// When they are equal.
+    Equal,
+    /// When their bytes are.
+    Bytes,
+    /// When their texts are: some equal numbers are spelled differently.
+    Text,
 }
 
 fn reading(of: &Type) -> Option<Spelling> {
-    let read = |data_type, sql, cast| Some(Spelling { data_type, sql, cast });
+    let read = |data_type, sql, cast| {
+        let same = match *of {
+            Type::FLOAT4 | Type::FLOAT8 | Type::NUMERIC => Same::Text,
+            Type::TEXT | Type::VARCHAR | Type::NAME | Type::BPCHAR | Type::BOOL => Same::Bytes,
+            _ => Same::Equal,
+        };
+        Some(Spelling { data_type, sql, cast, same })
+    };
     match *of {
         Type::BOOL => read(Some(DataType::Boolean), "boolean", true),
         Type::INT2 => read(Some(DataType::Int64), "smallint", false),
@@ -123,11 +165,20 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
             ));
         }
     };
+    let in_server = match address.fold.as_deref() {
+        None | Some("auto") => None,
+        Some("server") => Some(true),
+        Some("client") => Some(false),
+        Some(other) => {
+            return Err(Error::job(format!("the address says fold=`{other}`"))
+                .help("write fold=server, fold=client or fold=auto"));
+        }
+    };
     let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
     let statement = session.client().prepare(&select).map_err(|e| told(fails, &e))?;
-    let (mut columns, mut cells) = (Vec::new(), Vec::new());
+    let (mut columns, mut cells, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for column in statement.columns() {
         let (name, of) = (column.name(), column.type_());
         let Some(read) = reading(of) else {
@@ -140,7 +191,13 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
                 quoted(name)
             )));
         };
-        cells.push(if read.cast { format!("{}::text", quoted(name)) } else { quoted(name) });
+        let cell = if read.cast { format!("{}::text", quoted(name)) } else { quoted(name) };
+        keys.push(match read.same {
+            Same::Equal => cell.clone(),
+            Same::Bytes => format!("({cell}) COLLATE \"C\""),
+            Same::Text => format!("({cell}::text) COLLATE \"C\""),
+        });
+        cells.push(cell);
         columns.push(Column { name: name.to_owned(), data_type: read.data_type, sql: Some(read.sql) });
     }
     if columns.is_empty() {
@@ -159,13 +216,14 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         format!("{}/{}/{}", part(1), part(2), part(0))
     };
     let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
-    let bytes = match named {
+    let (bytes, is_plain) = match named {
         true => {
-            let sized = client.query_one("SELECT pg_relation_size($1::text::regclass)", &[&from]);
-            sized.map(|row| row.get::<_, i64>(0).max(0) as u64).map_err(|e| told(fails, &e))?
+            let sql = "SELECT pg_relation_size(oid), relkind IN ('r', 'm') FROM pg_class WHERE oid = $1::text::regclass";
+            let sized = client.query_one(sql, &[&from]).map_err(|e| told(fails, &e))?;
+            (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1))
         }
-        false => 0,
+        false => (0, false),
     };
     drop(client);
-    Ok((Arc::new(Relation { session, from, cells, bytes, identities }), columns))
+    Ok((Arc::new(Relation { session, from, cells, keys, is_plain, in_server, bytes, identities }), columns))
 }

@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd_core::{Error, Result};
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 use super::address::Address;
 use super::login;
 
-/// Whatever the server or its user is set to, values are spelled like this. Rows come in the same order whenever they are read,
-/// and the server does not hang up while we plan.
+/// Whatever the server or its user is set to, values are spelled like this. Readings of a table begin at its start, and the server does not hang up while we plan.
 const SETTINGS: &str = "SET DateStyle = 'ISO, YMD'; SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; \
      SET extra_float_digits = 1; SET standard_conforming_strings = on; SET synchronize_seqscans = off; \
-     SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; \
+     SET statement_timeout = 0; \
      SET idle_in_transaction_session_timeout = 0; SET client_min_messages = warning";
 
 /// A connection that one thread at a time uses.
@@ -33,9 +32,9 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// Connects and begins a transaction of that kind.
     pub(super) fn begin(path: &Path, address: &Address, kind: &str) -> Result<Session> {
-        let mut config = login::config(address)?;
+        let (mut config, tls) = login::config(address)?;
         config.application_name("incrowd");
-        let client = config.connect(NoTls).map_err(|e| {
+        let client = config.connect(tls).map_err(|e| {
             let error = told("the database cannot be reached", &e);
             let unknown = e.code().is_some_and(|code| code.code().starts_with("28"));
             match unknown || e.to_string().contains("password missing") || error.message().contains("password missing") {

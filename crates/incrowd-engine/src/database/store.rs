@@ -9,18 +9,17 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
 use super::MANIFESTS;
-use super::address::{Address, names, quoted};
+use super::address::{Address, is_database, names, quoted, same_database};
 use super::relation::Relation;
 use super::session::{Session, told};
 use super::streams::{Taken, ToServer, wait};
 use crate::pending::{Pending, write_failed};
 use crate::source::{Compression, Format, Source};
-use crate::store::{Dialect, Places, Staging, Store, TableColumn};
+use crate::store::{Dialect, Places, Staging, Store, TableColumn, open_pending};
 
-/// The table that a release becomes.
+/// A table that a release becomes, or becomes in part.
 #[derive(Debug)]
-struct Place {
-    session: Session,
+struct Table {
     /// What the manifest calls it.
     name: String,
     schema: String,
@@ -29,6 +28,21 @@ struct Place {
     partial: String,
     /// Its columns with their SQL types, once it is begun.
     columns: Vec<(String, &'static str)>,
+}
+
+/// Where one of the tables goes.
+#[derive(Debug)]
+enum Slot {
+    Table(Table),
+    /// A file for the owner's eyes, with how it is written.
+    File(Pending, Dialect),
+}
+
+/// All places of a release.
+#[derive(Debug)]
+struct Place {
+    session: Session,
+    slots: Vec<Slot>,
     taken: Mutex<Option<Taken>>,
     /// The file of the manifest, if one is asked for.
     manifest: Option<Pending>,
@@ -49,30 +63,47 @@ impl PostgresStore {
     }
 
     fn place(&self) -> Result<&Place> {
-        self.place.as_ref().ok_or_else(|| Error::bug("a table was staged for which no place was claimed"))
+        self.place.as_ref().ok_or_else(unclaimed)
     }
 }
 
-impl Place {
+fn unclaimed() -> Error {
+    Error::bug("a table was staged for which no place was claimed")
+}
+
+impl Table {
+    /// The table at an address.
+    fn at(address: &Address, session: &Session) -> Result<Table> {
+        let Some(name) = address.table.clone() else {
+            return Err(Error::job("the release goes into a database, but no table is named")
+                .help("name it with `[output] table`")
+                .at("output.path"));
+        };
+        let (schema, table) = names(&name).map_err(|e| e.at("output.table"))?;
+        let schema = match schema {
+            Some(schema) => schema,
+            None => {
+                let row = session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
+                row.map_err(|e| told("the schema cannot be told", &e))?.get(0)
+            }
+        };
+        let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
+        Ok(Table { name, schema, table, partial, columns: Vec::new() })
+    }
+
     fn quoted(&self, table: &str) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(table))
     }
 
-    /// Waits until all that was written is in the table.
-    fn settle(&self) -> Result<()> {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner).take();
-        taken.map_or(Ok(()), |taken| wait(taken).map(drop))
-    }
-
     /// Whether the table can be made there, and whether the one in its place may go.
-    fn check(&self, reads: &[String]) -> Result<()> {
+    fn check(&self, session: &Session, reads: &[String]) -> Result<()> {
         let fails = "the place of the release cannot be looked at";
-        let mut client = self.session.client();
+        let mut client = session.client();
         let schema = client
             .query_opt(
                 "SELECT has_schema_privilege(oid, 'CREATE'), \
                  pg_try_advisory_xact_lock(hashtextextended($2, 22)) FROM pg_namespace WHERE nspname = $1",
-                &[&self.schema, &format!("incrowd {}", self.name)],
+                &[&self.schema, &format!("incrowd {}.{}", quoted(&self.schema), quoted(&self.table))],
             )
             .map_err(|e| told(fails, &e))?;
         let Some(row) = schema else {
@@ -111,11 +142,9 @@ impl Place {
         Ok(())
     }
 
-    /// Gives the table its name, in place of an older one whose readers may read the new one too, and notes the manifest.
-    fn put(&self, manifest: &str) -> std::result::Result<(), postgres::Error> {
-        let mut client = self.session.client();
+    /// Gives the table its name, in place of an older one whose readers may read the new one too.
+    fn put(&self, client: &mut postgres::Client) -> std::result::Result<(), postgres::Error> {
         let (partial, whole) = (self.quoted(&self.partial), self.quoted(&self.table));
-        client.batch_execute("SET LOCAL lock_timeout = '2min'")?;
         let grants = client.query(
             "SELECT format('GRANT %s ON %I.%I TO %s', a.privilege_type, n.nspname, c.relname, \
              CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END) \
@@ -130,7 +159,33 @@ impl Place {
         for grant in &grants {
             client.batch_execute(grant.get(0))?;
         }
-        let manifests = self.quoted(MANIFESTS);
+        Ok(())
+    }
+}
+
+impl Place {
+    /// Waits until all that was written is in the tables.
+    fn settle(&self) -> Result<()> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.map_or(Ok(()), |taken| wait(taken).map(drop))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Table(table) => Some(table),
+            Slot::File(..) => None,
+        })
+    }
+
+    /// Gives the tables their names and notes the manifest, in the schema of the first of them.
+    fn put(&self, manifest: &str) -> std::result::Result<(), postgres::Error> {
+        let mut client = self.session.client();
+        client.batch_execute("SET LOCAL lock_timeout = '2min'")?;
+        for table in self.tables() {
+            table.put(&mut client)?;
+        }
+        let Some(first) = self.tables().next() else { return Ok(()) };
+        let manifests = first.quoted(MANIFESTS);
         client.batch_execute(&format!(
             "CREATE TABLE IF NOT EXISTS {manifests} (release text PRIMARY KEY, manifest json NOT NULL, \
              published timestamptz NOT NULL DEFAULT now())"
@@ -140,7 +195,7 @@ impl Place {
                 "INSERT INTO {manifests} (release, manifest) VALUES ($1, $2::text::json) ON CONFLICT (release) \
                  DO UPDATE SET manifest = excluded.manifest, published = excluded.published"
             ),
-            &[&self.table, &manifest],
+            &[&first.table, &manifest],
         )?;
         Ok(())
     }
@@ -162,44 +217,48 @@ fn sql_type(column: &TableColumn) -> &'static str {
 impl Store for PostgresStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
         self.discard();
-        let [path] = places.tables.as_slice() else {
-            return Err(Error::job("this release has more than one table, and a database takes one")
-                .help("let it go into files")
-                .at("output.path"));
-        };
         if places.csv_safe {
             return Err(Error::job("a table of a database has no formulas").at("output.csv_safe"));
         }
-        let address = Address::parse(path).map_err(|e| e.at("output.path"))?;
-        let Some(name) = address.table.clone() else {
-            return Err(Error::job("the release goes into a database, but no table is named")
-                .help("name it with `[output] table`")
-                .at("output.path"));
-        };
-        let (schema, table) = names(&name).map_err(|e| e.at("output.table"))?;
+        let Some(first) = places.tables.first() else { return Err(unclaimed()) };
+        let address = Address::parse(first).map_err(|e| e.at("output.path"))?;
         let manifest = match places.manifest.as_os_str().is_empty() {
             true => None,
             false => Some(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?),
         };
-        let session = Session::begin(path, &address, "READ WRITE").map_err(|e| e.at("output.path"))?;
-        let schema = match schema {
-            Some(schema) => schema,
-            None => {
-                let row = session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
-                row.map_err(|e| told("the schema cannot be told", &e))?.get(0)
+        let session = Session::begin(first, &address, "READ WRITE").map_err(|e| e.at("output.path"))?;
+        let mut slots = Vec::new();
+        let keys = places.keys.iter().copied().chain(std::iter::repeat("output.path"));
+        for ((i, path), key) in places.tables.iter().enumerate().zip(keys) {
+            // What only the owner may see does not lie beside what others read.
+            if places.private.contains(&i) && !is_database(path) {
+                let file = Pending::create(path).map_err(|e| e.at(key))?.private();
+                slots.push(Slot::File(file, places.dialect));
+                continue;
             }
-        };
-        let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
-        let (columns, taken) = (Vec::new(), Mutex::new(None));
-        let place = Place { session, name, schema, table, partial, columns, taken, manifest };
-        place.check(&places.reads)?;
-        self.place = Some(place);
+            if !same_database(first, path) {
+                return Err(Error::job("the tables of a release go into one database").at(key));
+            }
+            let table = Table::at(&Address::parse(path).map_err(|e| e.at(key))?, &session)?;
+            table.check(&session, &places.reads)?;
+            slots.push(Slot::Table(table));
+        }
+        self.place = Some(Place { session, slots, taken: Mutex::new(None), manifest });
         Ok(())
     }
 
     fn stage(&mut self, table: usize, columns: &[TableColumn]) -> Result<Staging> {
-        let Some(place) = self.place.as_mut().filter(|_| table == 0) else {
-            return Err(Error::bug("a table was staged for which no place was claimed"));
+        let place = self.place.as_mut().ok_or_else(unclaimed)?;
+        place.settle()?;
+        let session = place.session.clone();
+        let table = match place.slots.get_mut(table) {
+            Some(Slot::Table(table)) => table,
+            Some(Slot::File(file, dialect)) => {
+                let (target, dialect) = (file.target().to_owned(), *dialect);
+                let (writer, format) = (Box::new(file.writer()?), Format::of_path(&target)?);
+                return Ok(Staging { writer, format, target, csv_safe: false, dialect, in_codes: false });
+            }
+            None => return Err(unclaimed()),
         };
         if let Some(long) = columns.iter().find(|column| column.name.len() > 63) {
             return Err(Error::input(format!(
@@ -208,35 +267,47 @@ impl Store for PostgresStore {
             ))
             .help("names of columns have at most 63 bytes there: give it another in `[input] query`"));
         }
-        place.columns = columns.iter().map(|column| (column.name.clone(), sql_type(column))).collect();
+        table.columns = columns.iter().map(|column| (column.name.clone(), sql_type(column))).collect();
         let defined: Vec<String> =
-            place.columns.iter().map(|(name, sql)| format!("{} {sql}", quoted(name))).collect();
-        let partial = place.quoted(&place.partial);
-        place.session.run(
-            &format!("CREATE TABLE {partial} ({})", defined.join(", ")),
+            table.columns.iter().map(|(name, sql)| format!("{} {sql}", quoted(name))).collect();
+        let partial = table.quoted(&table.partial);
+        let comment = |column: &TableColumn| {
+            format!("; COMMENT ON COLUMN {partial}.{} IS '{}'", quoted(&column.name), column.says)
+        };
+        let comments: String = columns.iter().map(comment).collect();
+        session.run(
+            &format!("CREATE TABLE {partial} ({}){comments}", defined.join(", ")),
             "the table of the release cannot be made",
         )?;
         // Frozen rows are there for whoever can see the table, however old the view he has of the data.
         let sql =
             format!("COPY {partial} FROM STDIN (FORMAT csv, HEADER true, FREEZE true, ENCODING 'UTF8')");
-        let (writer, taken) = ToServer::start(&place.session, sql);
+        let target = PathBuf::from(&table.name);
+        let (writer, taken) = ToServer::start(&session, sql);
         place.taken = Mutex::new(Some(taken));
         Ok(Staging {
             writer: Box::new(writer),
             format: Format::Csv(Compression::Plain),
-            target: PathBuf::from(&place.name),
+            target,
             csv_safe: false,
             dialect: Dialect { delimiter: Some(b','), ..Dialect::default() },
             in_codes: false,
         })
     }
 
-    fn open(&self, _: usize) -> Result<Source> {
+    fn open(&self, table: usize) -> Result<Source> {
         let place = self.place()?;
         place.settle()?;
-        let relation = Relation::under_way(&place.session, place.quoted(&place.partial), &place.columns);
-        let names = place.columns.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Source::of_relation(&place.session.name, Arc::new(relation), names))
+        match place.slots.get(table) {
+            Some(Slot::Table(table)) => {
+                let from = table.quoted(&table.partial);
+                let relation = Relation::under_way(&place.session, from, &table.columns);
+                let names = table.columns.iter().map(|(name, _)| name.clone()).collect();
+                Ok(Source::of_relation(&place.session.name, Arc::new(relation), names))
+            }
+            Some(Slot::File(file, dialect)) => open_pending(file, *dialect),
+            None => Err(unclaimed()),
+        }
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {
@@ -255,12 +326,16 @@ impl Store for PostgresStore {
             told("the server did not confirm the release", &e)
                 .help("if the connection broke, look into the database whether it is there")
         })?;
-        match place.manifest {
-            Some(file) => file.publish().map_err(|e| {
+        let private = place.slots.into_iter().filter_map(|slot| match slot {
+            Slot::File(file, _) => Some(file),
+            Slot::Table(_) => None,
+        });
+        for file in private.chain(place.manifest) {
+            file.publish().map_err(|e| {
                 e.help(format!("the release is in place, and its manifest is in the table {MANIFESTS}"))
-            }),
-            None => Ok(()),
+            })?;
         }
+        Ok(())
     }
 
     fn discard(&mut self) {

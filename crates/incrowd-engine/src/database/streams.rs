@@ -15,6 +15,9 @@ const BLOCK: usize = 1 << 20;
 /// How many blocks may wait.
 const WAITING: usize = 4;
 
+/// Records come in the same order whenever they are read.
+const ONE_ORDER: &str = "SET max_parallel_workers_per_gather = 0";
+
 /// What a statement `COPY … TO STDOUT` answers.
 pub(super) struct FromServer {
     blocks: Receiver<io::Result<Vec<u8>>>,
@@ -23,12 +26,13 @@ pub(super) struct FromServer {
 }
 
 impl FromServer {
-    pub(super) fn start(session: &Session, sql: String) -> FromServer {
+    /// Runs a statement, with another one before it that counts for this one only if it must.
+    pub(super) fn start(session: &Session, before: Option<&'static str>, sql: String) -> FromServer {
         let (send, blocks) = sync_channel(WAITING);
         let session = session.clone();
         std::thread::spawn(move || {
             let sender = send.clone();
-            if let Err(error) = copy_out(&session, &sql, &sender) {
+            if let Err(error) = copy_out(&session, before, &sql, &sender) {
                 let says = told("the server stopped", &error);
                 let _ = send.send(Err(io::Error::other(says.message().to_owned())));
             }
@@ -39,10 +43,12 @@ impl FromServer {
 
 fn copy_out(
     session: &Session,
+    before: Option<&str>,
     sql: &str,
     send: &SyncSender<io::Result<Vec<u8>>>,
 ) -> std::result::Result<(), postgres::Error> {
     let mut client = session.client();
+    client.batch_execute(before.unwrap_or(ONE_ORDER))?;
     let mut reader = client.copy_out(sql)?;
     let mut block = Vec::with_capacity(BLOCK + (BLOCK >> 2));
     loop {

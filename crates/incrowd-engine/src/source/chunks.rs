@@ -5,6 +5,8 @@ use std::io::{self, Read};
 
 use incrowd_core::{Error, Result};
 
+use crate::database::Sending;
+
 use super::{Compression, Format, Part, scan, unreadable};
 
 /// How much text a chunk has, about.
@@ -83,10 +85,11 @@ impl Chunks {
         part: &Part,
         hasher: Option<blake3::Hasher>,
         wanted: Option<&[usize]>,
+        sending: Sending,
     ) -> Result<Chunks> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
         let file: Box<dyn Read + Send> = match &part.database {
-            Some(relation) => relation.read(wanted)?,
+            Some(relation) => relation.read(wanted, sending)?,
             None => Box::new(File::open(&part.path).map_err(failed)?),
         };
         let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));

@@ -16,8 +16,9 @@ use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
 use incrowd_core::numerals::{self, DecimalMark};
-use incrowd_core::{Error, Result};
+use incrowd_core::{Error, Result, Silent};
 
+use crate::beside::Beside;
 use crate::database::{self, Relation, is_database};
 
 pub use batches::Batches;
@@ -300,6 +301,14 @@ impl Source {
         Source::of_part(database_part(name, relation, columns.len()), columns, true)
     }
 
+    /// The relation that this is, if it is one of a database, need not be read whole, and nothing else is read with it.
+    pub(crate) fn relation(&self) -> Option<&Relation> {
+        match self.parts.as_slice() {
+            [part] if !self.digest => part.database.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Names for the tables of databases that are read; equal if the tables are.
     pub(crate) fn identities(&self) -> Vec<String> {
         let relations = self.parts.iter().filter_map(|part| part.database.as_ref());
@@ -513,8 +522,13 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
     Ok(expanded)
 }
 
-/// The digest of a file's bytes, as a scan of the file computes it.
+/// The digest of a file's bytes, or of the text of a table of a database, as a scan computes it.
 pub fn digest(path: &Path) -> Result<String> {
+    if is_database(path) {
+        let source = Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
+        let first = &source.columns()[..1];
+        return Ok(source.read_release(first, Beside::default(), &Silent)?.digest);
+    }
     let failed = |e| unreadable(path, &e);
     let mut hasher = blake3::Hasher::new();
     std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;

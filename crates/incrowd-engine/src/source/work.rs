@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow_array::StringArray;
 use incrowd_core::{Error, Progress, Result};
 
+use crate::database::Sending;
+
 use super::chunks::{Chunk, Chunks};
 use super::directory::{Partitioned, Slot};
 use super::scan::Fields;
@@ -110,8 +112,9 @@ struct Queue<'a> {
     chunks: Option<Chunks>,
     within: usize,
     hasher: Option<blake3::Hasher>,
-    /// The columns that a database need send.
+    /// The columns that a database need send, and what of them.
     wanted: Option<&'a [usize]>,
+    sending: Sending,
 }
 
 impl Queue<'_> {
@@ -120,7 +123,8 @@ impl Queue<'_> {
             let unit = match part.format {
                 Format::Csv(_) => {
                     if self.chunks.is_none() {
-                        self.chunks = Some(Chunks::open(part, self.hasher.clone(), self.wanted)?);
+                        self.chunks =
+                            Some(Chunks::open(part, self.hasher.clone(), self.wanted, self.sending)?);
                     }
                     let chunks = self.chunks.as_mut().expect("opened above");
                     let chunk = chunks.next(careful)?;
@@ -168,9 +172,21 @@ impl Source {
         progress: &dyn Progress,
         reset: impl Fn(),
     ) -> Result<Scan<W>> {
+        self.scan_sent(wanted, Sending::Records, worker, progress, reset)
+    }
+
+    /// The same, where a database may send distinct rows in place of records: then one slot more has their counts.
+    pub(crate) fn scan_sent<W: Worker>(
+        &self,
+        wanted: &[usize],
+        sending: Sending,
+        worker: impl Fn() -> W + Sync,
+        progress: &dyn Progress,
+        reset: impl Fn(),
+    ) -> Result<Scan<W>> {
         loop {
             let careful = self.careful.load(Ordering::Relaxed);
-            match self.scan_once(wanted, &worker, careful, progress)? {
+            match self.scan_once(wanted, sending, &worker, careful, progress)? {
                 Some(scan) => return Ok(scan),
                 None => {
                     self.careful.store(true, Ordering::Relaxed);
@@ -184,6 +200,7 @@ impl Source {
     fn scan_once<W: Worker>(
         &self,
         wanted: &[usize],
+        sending: Sending,
         worker: &(impl Fn() -> W + Sync),
         careful: bool,
         progress: &dyn Progress,
@@ -199,6 +216,7 @@ impl Source {
             within: 0,
             hasher,
             wanted: sent,
+            sending,
         });
         let stop = AtomicBool::new(false);
         let work = || {
@@ -215,8 +233,15 @@ impl Source {
                         return (state, done, Some((u64::MAX, Stop::Error(error))));
                     }
                 };
-                let outcome =
-                    self.run(number, &self.parts[part], unit, wanted, &mut fields, &mut state, progress);
+                let outcome = self.run(
+                    number,
+                    &self.parts[part],
+                    unit,
+                    (wanted, sending),
+                    &mut fields,
+                    &mut state,
+                    progress,
+                );
                 match outcome {
                     Ok(records) => done.push((number, part, records)),
                     Err(end) => {
@@ -264,7 +289,7 @@ impl Source {
         number: u64,
         part: &Part,
         unit: Unit,
-        wanted: &[usize],
+        (wanted, sending): (&[usize], Sending),
         fields: &mut Fields,
         worker: &mut W,
         progress: &dyn Progress,
@@ -285,7 +310,8 @@ impl Source {
                 let batch = match &part.database {
                     // Only what is wanted was sent, and a null is not an empty text.
                     Some(_) if !self.digest => {
-                        let sent: Vec<usize> = (0..positions.len()).collect();
+                        let counts = usize::from(sending == Sending::Groups);
+                        let sent: Vec<usize> = (0..positions.len() + counts).collect();
                         fields.with_nulls(true).scan(
                             &chunk.bytes,
                             part.delimiter,

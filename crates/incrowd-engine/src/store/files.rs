@@ -65,6 +65,20 @@ pub fn delimiter_of(path: &Path) -> u8 {
     if tabs { b'\t' } else { b',' }
 }
 
+/// Opens a file under way as a stranger would.
+pub(crate) fn open_pending(pending: &Pending, dialect: Dialect) -> Result<Source> {
+    let format = Some(Format::of_path(pending.target())?);
+    let options = Options {
+        format,
+        delimiter: Some(dialect.delimiter.unwrap_or_else(|| delimiter_of(pending.target()))),
+        decimal: Some(dialect.decimal),
+        sheet: None,
+        digest: true,
+        encoding: Some(Encoding::Utf8),
+    };
+    Source::open(&[pending.path().to_owned()], &options)
+}
+
 impl Store for FileStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
         self.discard();
@@ -108,16 +122,7 @@ impl Store for FileStore {
     fn open(&self, table: usize) -> Result<Source> {
         let pending = self.table(table)?;
         self.flush(pending)?;
-        let format = Some(Format::of_path(pending.target())?);
-        let options = Options {
-            format,
-            delimiter: Some(self.dialect.delimiter.unwrap_or_else(|| delimiter_of(pending.target()))),
-            decimal: Some(self.dialect.decimal),
-            sheet: None,
-            digest: true,
-            encoding: Some(Encoding::Utf8),
-        };
-        Source::open(&[pending.path().to_owned()], &options)
+        open_pending(pending, self.dialect)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {

@@ -13,6 +13,8 @@ use incrowd_core::Result;
 use crate::pending::Note;
 use crate::source::{Format, Source};
 
+#[cfg(feature = "postgres")]
+pub(crate) use files::open_pending;
 pub use files::{FileStore, delimiter_of};
 use incrowd_core::numerals::DecimalMark;
 pub use memory::{MemoryStore, ReleasedTable};
@@ -46,6 +48,8 @@ pub struct TableColumn {
     pub data_type: DataType,
     /// Its type in the database it comes from, if it is published as it was there.
     pub sql: Option<&'static str>,
+    /// What it holds, in words for everybody.
+    pub says: &'static str,
 }
 
 /// How the cells of text are written.

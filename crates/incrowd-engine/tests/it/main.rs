@@ -10,6 +10,8 @@ mod files;
 mod fold;
 mod foreign;
 mod formats;
+#[cfg(all(unix, feature = "postgres"))]
+mod grouped;
 mod join;
 mod order;
 mod people;

@@ -106,7 +106,14 @@ impl Publication for OneTable {
         let by_group = job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
         let (columns, shape) = shaped(job, &data, partition.levels().is_some(), marker)?;
         made.shape = shape.clone();
-        let output = Output { columns, order, missing: job.missing_label().to_owned(), by_group, shape };
+        let output = Output {
+            columns,
+            order,
+            missing: job.missing_label().to_owned(),
+            by_group,
+            shape,
+            ..Output::default()
+        };
         made.tables.push(MadeTable { content: RELEASE, data, partition, output });
         Ok(made)
     }

@@ -5,7 +5,17 @@ use incrowd_core::{
 };
 use incrowd_engine::{Content, Order, Output};
 
+use super::anatomy::{COUNT, GROUP};
 use crate::make::MadeTable;
+
+/// What a column of such a table holds.
+fn says(name: &str) -> &'static str {
+    match name {
+        GROUP => "number of a group, by which the two tables belong together",
+        COUNT => "how many records of the group have the value",
+        _ => "as it was",
+    }
+}
 
 /// A table whose cells are those of `folded`. In formats that have types, columns of the input keep theirs.
 pub(super) fn plain_table(
@@ -17,8 +27,10 @@ pub(super) fn plain_table(
 ) -> Result<MadeTable> {
     let names: Vec<String> = folded.columns.iter().map(|column| column.name.clone()).collect();
     let columns = names.iter().cloned().enumerate().map(|(i, name)| (name, Content::Sensitive(i)));
+    // The columns of the input may be of any role.
+    let says = names.iter().map(|name| (name.clone(), says(name))).collect();
     let output =
-        Output { columns: columns.collect(), order, missing: missing.to_owned(), ..Output::default() };
+        Output { columns: columns.collect(), order, missing: missing.to_owned(), says, ..Output::default() };
     // A quasi-identifier that is alike for all, because a plan has at least one; it is not published.
     let alike = FoldedColumn { name: String::new(), texts: vec![String::new(), "all".to_owned()] };
     let mut whole = Folded { missing: vec![0; names.len() + 1], read: folded.read, ..Folded::default() };

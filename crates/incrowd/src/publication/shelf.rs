@@ -118,7 +118,11 @@ impl PublishedShelf<'_> {
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        open_beside(&path.with_file_name(&entry.name), self.manifest)
+        let beside = match incrowd_engine::is_database(path) {
+            true => incrowd_engine::with_table(path, &entry.name),
+            false => path.with_file_name(&entry.name),
+        };
+        open_beside(&beside, self.manifest)
     }
 }
 

@@ -29,9 +29,9 @@ use crate::release::Verified;
 use crate::suppression::{self, Keys, SuppressionReport};
 
 /// The column that links the two tables.
-const GROUP: &str = "group";
+pub(super) const GROUP: &str = "group";
 /// The column of the second table that counts.
-const COUNT: &str = "count";
+pub(super) const COUNT: &str = "count";
 /// The words for the tables in a manifest.
 const QIT: &str = "qit";
 const ST: &str = "st";
@@ -48,6 +48,9 @@ fn options(job: &CheckedJob) -> Result<&incrowd_recode::anatomy::Anatomy> {
 
 /// The second table beside the first: `people.csv` has `people.st.csv`.
 fn second_path(first: &Path) -> PathBuf {
+    if let Some(table) = incrowd_engine::beside_table(first, "_st") {
+        return table;
+    }
     let name = crate::manifest::file_name(first);
     let end = name.find(".csv").or(name.find(".tsv")).or(name.rfind('.')).unwrap_or(name.len());
     first.with_file_name(format!("{}.st{}", &name[..end], &name[end..]))

@@ -17,7 +17,7 @@ use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
-use incrowd_engine::{Beside, Engine, Format, Seen};
+use incrowd_engine::{Beside, Engine, Format, Seen, is_database, same_database};
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
 use crate::case::Case;
@@ -157,8 +157,16 @@ impl Publication for Joined {
         let mut places = vec![TablePlace { path: release.to_owned(), key, what, public: true }];
         if with_sensitive(job) {
             let path = rules.sensitive.clone().unwrap_or_else(|| tables::default_sensitive(release));
-            Format::of_path(&path).map_err(|e| e.at("external.sensitive"))?;
-            if join::directory_of(&path) != join::directory_of(release) {
+            if is_database(release) {
+                if !same_database(&path, release) {
+                    return Err(Error::job("the two tables of a release lie in one database")
+                        .help("leave it out: the second table gets the name of the first with `_si` after it")
+                        .at("external.sensitive"));
+                }
+            } else {
+                Format::of_path(&path).map_err(|e| e.at("external.sensitive"))?;
+            }
+            if !is_database(release) && join::directory_of(&path) != join::directory_of(release) {
                 return Err(Error::job("the two tables of a release lie in one directory")
                     .help("their manifest names no directory, so whoever has one finds the other beside it")
                     .at("external.sensitive"));

@@ -15,10 +15,16 @@ use crate::make::MadeTable;
 
 /// Where the table of sensitive values goes unless the job says otherwise: `people.release.csv` has `people.release.si.csv`.
 pub(crate) fn default_sensitive(release: &Path) -> PathBuf {
+    if let Some(table) = incrowd_engine::beside_table(release, "_si") {
+        return table;
+    }
     let name = release.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let end = name.find(".csv").or(name.find(".tsv")).or(name.rfind('.')).unwrap_or(name.len());
     release.with_file_name(format!("{}.si{}", &name[..end], &name[end..]))
 }
+
+/// What the column holds by which the two tables belong together.
+const LINKS: &str = "number of a group, by which the two tables belong together";
 
 /// Groups as they are published.
 pub(crate) struct Labelled {
@@ -91,7 +97,8 @@ pub(crate) fn boxes(
         columns.push((SENSITIVE_GROUP.to_owned(), Content::Sensitive(0)));
     }
     // Always sorted, so that the order carries no information about who came from where.
-    let output = Output { columns, order: Order::Sorted, ..Output::default() };
+    let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
+    let output = Output { columns, order: Order::Sorted, says, ..Output::default() };
     Ok(MadeTable { content: JAT, data, partition, output })
 }
 
@@ -155,6 +162,7 @@ pub(crate) fn values(
     let mut columns = vec![(SENSITIVE_GROUP.to_owned(), Content::Quasi(0))];
     columns.extend(job.sensitive_columns());
     let missing = job.missing_label().to_owned();
-    let output = Output { columns, order: Order::Sorted, missing, ..Output::default() };
+    let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
+    let output = Output { columns, order: Order::Sorted, missing, says, ..Output::default() };
     Ok(MadeTable { content: SI, data, partition: groups, output })
 }

@@ -1,0 +1,166 @@
+//! What stands in the tables of a release, however the server is set to spell values, and what is said of their columns.
+
+use incrowd_testing::or_skip;
+use incrowd_testing::postgres::Server;
+
+use crate::postgres::{people, sorted, tables};
+use crate::room::Room;
+
+/// The comments of a table's columns.
+fn comments(server: &Server, table: &str) -> String {
+    server.sql(&format!(
+        "SELECT string_agg(attname || ' = ' || coalesce(col_description(attrelid, attnum), '-'), E'\\n' ORDER BY attnum) \
+         FROM pg_attribute WHERE attrelid = '{table}'::regclass AND attnum > 0"
+    ))
+}
+
+/// Lets the server spell values as few do.
+const ODD: &str = "ALTER DATABASE postgres SET DateStyle = 'German'; ALTER DATABASE postgres SET extra_float_digits = -10; \
+     ALTER DATABASE postgres SET TimeZone = 'Asia/Kathmandu'; ALTER DATABASE postgres SET IntervalStyle = 'sql_standard'";
+
+#[test]
+fn values_are_the_same_however_the_server_spells_them() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    let columns = "dose, ratio, small, seen, at, moment, day, ok, level";
+    server.sql(
+        "CREATE TABLE people AS SELECT i % 10 AS age, (i % 4 || '.500')::numeric AS dose, \
+         (ARRAY[1e300, 1.5e-7, 0.1, 123456789012345680, '-0', 'NaN', 'Infinity']::float8[])[1 + i % 7] AS ratio, \
+         (ARRAY[1e20, 0.1, 16777216]::float4[])[1 + i % 3] AS small, \
+         DATE '1999-12-31' + i % 3 AS seen, TIMESTAMP '2001-02-03 04:05:06.789' + i % 2 * INTERVAL '1 day' AS at, \
+         TIMESTAMPTZ '2001-02-03 04:05:06+05:45' AS moment, TIME '23:59:59.5' AS day, i % 2 = 0 AS ok, \
+         (10 ^ (i % 3))::numeric(12, 4) AS level FROM generate_series(1, 600) AS i",
+    );
+    server.sql(ODD);
+    let address = server.address();
+    let roles = "--quasi age --sensitive level -k 5 --passthrough dose,ratio,small,seen,at,moment,day,ok";
+    room.does(&format!("anonymize {address} --table people {roles} -o {address} --output-table release"));
+    let all = |table: &str| server.sql(&format!("SELECT {columns} FROM {table} ORDER BY {columns}"));
+    assert_eq!(all("release"), all("people"));
+    room.does(&format!("verify {address} --table release"));
+    // As quasi-identifiers, and through a file.
+    let quasi = "--quasi dose,ratio,small,seen,at,ok --sensitive level -k 5 --order sorted";
+    room.does(&format!("anonymize {address} --table people {quasi} -o from_table.csv"));
+    room.does(&format!("anonymize {address} --table people {quasi} -o {address} --output-table quasi"));
+    room.does(&format!("verify {address} --table quasi"));
+    let csv = server
+        .sql("SET DateStyle = 'ISO'; SET extra_float_digits = 1; COPY quasi TO STDOUT (FORMAT csv, HEADER)");
+    assert_eq!(csv + "\n", room.text("from_table.csv"));
+}
+
+#[test]
+fn numbers_of_files_become_numbers_of_the_server() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    server.sql(ODD);
+    // The same number in several spellings, codes with zeros before them, and booleans and dates as people write them.
+    let mut csv = "age,dose,code,flag,seen\n".to_owned();
+    let cells = [
+        "1.50,007,true,2020-01-05",
+        "1.5,07,false,2020-01-06",
+        "15e-1,7,true,2020-01-05",
+        "2,0070,t,2020-02-01",
+    ];
+    for i in 0..200 {
+        csv += &format!("{},{}\n", i % 20, cells[i % 4]);
+    }
+    room.write("people.csv", csv);
+    let address = server.address();
+    let roles = "--quasi age --sensitive dose,code -k 4 --passthrough flag,seen --order sorted";
+    for input in ["people.csv", "people.parquet", "people.arrow"] {
+        if input != "people.csv" {
+            let whole = "--quasi flag --passthrough age,dose,code,seen -k 2";
+            room.does(&format!("anonymize people.csv {whole} -o {input}"));
+        }
+        room.does(&format!("anonymize {input} {roles} -o {address} --output-table release"));
+        room.does(&format!("verify {address} --table release"));
+        assert_eq!(
+            server.sql("SELECT count(*), count(DISTINCT dose::numeric) FROM release"),
+            "200|2",
+            "{input}"
+        );
+    }
+}
+
+#[test]
+fn columns_say_what_they_hold() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 2_000);
+    let address = server.address();
+    let roles = "--quasi age,sex,town --hierarchy sex=mask --sensitive disease --passthrough insured -k 5";
+    room.does(&format!("anonymize {address} --table people {roles} -o {address} --output-table release"));
+    let expected = "age = quasi-identifier, generalized: ranges\n\
+                    sex = quasi-identifier, generalized: nodes of a hierarchy\n\
+                    town = quasi-identifier, generalized: sets of values\n\
+                    disease = sensitive, as it was\n\
+                    insured = passed through, as it was";
+    assert_eq!(comments(&server, "release"), expected);
+    let ends = format!("--quasi age --numbers low-high -k 5 -o {address} --output-table ends");
+    room.does(&format!("anonymize {address} --table people {ends}"));
+    let expected = "age_low = quasi-identifier, generalized: lower ends of ranges\n\
+                    age_high = quasi-identifier, generalized: upper ends of ranges";
+    assert_eq!(comments(&server, "ends"), expected);
+}
+
+#[test]
+fn releases_of_two_tables_appear_together() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    people(&server, "people", 1_000);
+    server.sql("CREATE SCHEMA care; CREATE TABLE care.two_st AS SELECT 'old' AS state");
+    let address = server.address();
+    let anatomy = "--quasi age,sex --sensitive disease --algorithm anatomy --set l=3";
+    let made = format!("anonymize {address} --table people {anatomy} -o {address} --output-table care.two");
+    room.does(&made);
+    let all = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'care'::regnamespace";
+    assert_eq!(server.sql(all), "incrowd_manifests two two_st");
+    assert_eq!(server.sql("SELECT count(*) FROM care.two"), server.sql("SELECT sum(count) FROM care.two_st"));
+    // Ages are not generalized, and stay numbers.
+    assert_eq!(
+        server.sql("SELECT DISTINCT pg_typeof(age), pg_typeof(count) FROM care.two, care.two_st"),
+        "integer|bigint"
+    );
+    assert!(comments(&server, "care.two_st").contains("count = how many records"));
+    room.does(&format!("verify {address} --table care.two"));
+    room.run(&format!("attack {address} --table care.two --original {address}&table=people"));
+    room.does(&format!("measure {address}&table=people {address} --table care.two"));
+    // The same cells as in files.
+    room.does(&format!("anonymize {address} --table people {anatomy} -o files.csv"));
+    assert_eq!(room.records("files.csv").len(), 1_000);
+    // A change of either is seen.
+    server.sql("UPDATE care.two_st SET count = count + 1 WHERE ctid = (SELECT min(ctid) FROM care.two_st)");
+    room.refuses(&format!("verify {address} --table care.two")).says(&["do not fit each other"]);
+    // Neither is replaced if one of them cannot be.
+    server.sql("CREATE VIEW depends AS SELECT * FROM care.two_st");
+    let before = (sorted(&server, "care.two"), sorted(&server, "care.two_st"));
+    room.refuses(&made).says(&["two_st"]);
+    assert_eq!((sorted(&server, "care.two"), sorted(&server, "care.two_st")), before);
+    assert_eq!(tables(&server), "people");
+}
+
+#[test]
+fn people_of_two_tables_are_published_in_a_database() {
+    let server = or_skip!(Server::start("trust"));
+    let room = Room::new();
+    server.sql(
+        "CREATE TABLE patients AS SELECT i AS ssn, 20 + i % 30 AS age, CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex, \
+         'disease ' || i % 5 AS disease FROM generate_series(1, 300) i; \
+         CREATE TABLE voters AS SELECT i AS ssn, 20 + i % 30 AS age, CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex \
+         FROM generate_series(100, 900) i",
+    );
+    let address = server.address();
+    let job = format!(
+        "[input]\npath = \"{address}\"\ntable = \"patients\"\n[output]\npath = \"{address}\"\ntable = \"joined\"\n\
+         [columns]\nssn = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\" }}\nsex = {{ role = \"quasi\" }}\n\
+         disease = {{ role = \"sensitive\" }}\n[[models]]\nname = \"k-anonymity\"\nk = 5\n[algorithm]\nname = \"mondrian\"\n\
+         [external]\npath = \"{address}&table=voters\"\nid = \"ssn\"\nmethod = \"direct\"\naudit = \"audit.csv\"\n"
+    );
+    room.write("job.toml", job);
+    room.does("anonymize job.toml");
+    assert_eq!(tables(&server), "incrowd_manifests joined joined_si patients voters");
+    // What only the owner may see is a file.
+    assert!(room.records("audit.csv").len() > 1);
+    assert!(comments(&server, "joined").contains("by which the two tables belong together"));
+    room.does(&format!("verify {address} --table joined"));
+}

@@ -1,0 +1,369 @@
+//! Encrypted connections, as people expect who use `psql`: `sslmode` says how much is asked for, `sslrootcert` whose word counts.
+//!
+//! Where we differ: `allow` is `prefer`, and if the server offers encryption but its certificate is refused, nobody tries again
+//! without. Names are looked for in the certificate's `subjectAltName` only.
+
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use incrowd_core::{Error, Result};
+use postgres::config::SslMode;
+use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use tokio_rustls::rustls::crypto::{
+    WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
+};
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use tokio_rustls::rustls::server::ParsedCertificate;
+use tokio_rustls::rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+
+/// What is asked of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wishes {
+    pub(super) mode: Option<String>,
+    /// The file of the authorities, or `system`.
+    pub(super) root: Option<String>,
+    /// Who we are, and the key to it.
+    pub(super) certificate: Option<String>,
+    pub(super) key: Option<String>,
+}
+
+/// How far the server's certificate is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    /// Whoever it is from.
+    Any,
+    /// Whether an authority has signed it.
+    Chain,
+    /// And whether it is for the host we asked for.
+    Name,
+}
+
+/// How connections are encrypted.
+#[derive(Clone)]
+pub(super) struct Tls {
+    pub(super) mode: SslMode,
+    config: Option<Arc<ClientConfig>>,
+}
+
+impl Wishes {
+    /// What is needed to connect. `home` is where the usual files are.
+    pub(super) fn prepare(&self, home: Option<&Path>) -> Result<Tls> {
+        let system = self.root.as_deref() == Some("system");
+        let mode = self.mode.as_deref().unwrap_or(if system { "verify-full" } else { "prefer" });
+        let (ssl, mut look) = match mode {
+            "disable" => return Ok(Tls::none()),
+            "allow" | "prefer" => (SslMode::Prefer, Look::Any),
+            "require" => (SslMode::Require, Look::Any),
+            "verify-ca" => (SslMode::Require, Look::Chain),
+            "verify-full" => (SslMode::Require, Look::Name),
+            _ => {
+                return Err(Error::job(format!("there is no sslmode `{mode}`"))
+                    .help("write disable, prefer, require, verify-ca or verify-full"));
+            }
+        };
+        if system && look != Look::Name {
+            return Err(Error::job(format!("sslrootcert `system` does not go with sslmode `{mode}`"))
+                .help("anybody can have a certificate of a public authority: write sslmode=verify-full"));
+        }
+        let usual = |name: &str| home.map(|home| home.join(".postgresql").join(name)).filter(|f| f.exists());
+        let named =
+            |own: &Option<String>, name: &str| own.as_ref().map(PathBuf::from).or_else(|| usual(name));
+        let trusted = match (system, named(&self.root, "root.crt")) {
+            (true, _) => of_system()?,
+            (false, Some(file)) => certificates(&file, "sslrootcert")?,
+            (false, None) if look == Look::Any => Vec::new(),
+            (false, None) => {
+                return Err(Error::job(format!("sslmode `{mode}` needs to know whose word counts")).help(
+                    "name the file of the authority's certificate with sslrootcert (PGSSLROOTCERT), or say sslrootcert=system",
+                ));
+            }
+        };
+        if !trusted.is_empty() {
+            look = look.max(Look::Chain);
+        }
+        let provider = Arc::new(ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(trusted.iter().cloned());
+        let algorithms = provider.signature_verification_algorithms;
+        let verifier = Arc::new(Verifier { look, roots, trusted, algorithms });
+        let bad = |what: &str| {
+            let what = what.to_owned();
+            move |e: tokio_rustls::rustls::Error| Error::job(format!("{what}: {e}"))
+        };
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(bad("connections cannot be encrypted"))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let (own, key) = (named(&self.certificate, "postgresql.crt"), named(&self.key, "postgresql.key"));
+        let mut config = match (own, key) {
+            (Some(own), Some(key)) => builder
+                .with_client_auth_cert(certificates(&own, "sslcert")?, private_key(&key)?)
+                .map_err(bad("sslcert and sslkey do not fit"))?,
+            (Some(_), None) => {
+                return Err(Error::job("sslcert names a certificate, and its key is missing")
+                    .help("name the file of the key with sslkey (PGSSLKEY)"));
+            }
+            (None, _) => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"postgresql".to_vec()];
+        Ok(Tls { mode: ssl, config: Some(Arc::new(config)) })
+    }
+}
+
+fn of_system() -> Result<Vec<CertificateDer<'static>>> {
+    let found = rustls_native_certs::load_native_certs().certs;
+    match found.is_empty() {
+        true => Err(Error::resources("this system has no certificates of authorities")
+            .help("name a file with sslrootcert")),
+        false => Ok(found),
+    }
+}
+
+fn said(error: &pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn certificates(file: &Path, key: &str) -> Result<Vec<CertificateDer<'static>>> {
+    let read =
+        CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
+    let read =
+        read.map_err(|e| Error::job(format!("{key}: `{}` cannot be read: {}", file.display(), said(&e))))?;
+    match read.is_empty() {
+        true => Err(Error::job(format!("{key}: `{}` has no certificate in it", file.display()))
+            .help("it must be of the form PEM, which begins with -----BEGIN CERTIFICATE-----")),
+        false => Ok(read),
+    }
+}
+
+/// A key that others can read is not used, as with `psql`.
+fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let others = std::fs::metadata(file)
+            .is_ok_and(|own| own.mode() & if own.uid() == 0 { 0o037 } else { 0o077 } != 0);
+        if others {
+            return Err(Error::job(format!("sslkey: others can read `{}`", file.display())).help("chmod 600"));
+        }
+    }
+    PrivateKeyDer::from_pem_file(file).map_err(|e| {
+        Error::job(format!("sslkey: `{}` cannot be read: {}", file.display(), said(&e)))
+            .help("it must be a key without a password, of the form PEM")
+    })
+}
+
+/// Judges the server's certificate.
+#[derive(Debug)]
+struct Verifier {
+    look: Look,
+    roots: RootCertStore,
+    /// The same, to recognise a server that is its own authority.
+    trusted: Vec<CertificateDer<'static>>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+type Judged<T> = std::result::Result<T, tokio_rustls::rustls::Error>;
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        _: &[u8],
+        now: UnixTime,
+    ) -> Judged<ServerCertVerified> {
+        use tokio_rustls::rustls::Error::InvalidCertificate;
+        if self.look >= Look::Chain {
+            let parsed = ParsedCertificate::try_from(own)?;
+            let signed = verify_server_cert_signed_by_trust_anchor(
+                &parsed,
+                &self.roots,
+                between,
+                now,
+                self.algorithms.all,
+            );
+            let itself = self.trusted.iter().any(|trusted| trusted == own);
+            match signed {
+                Ok(()) => {}
+                // Dates are looked at first. What follows is about authorities, and this one is trusted as it is.
+                Err(InvalidCertificate(CertificateError::Other(_) | CertificateError::UnknownIssuer))
+                    if itself => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.look == Look::Name {
+            verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Judged<HandshakeSignatureValid> {
+        verify_tls12_signature(message, own, signed, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Judged<HandshakeSignatureValid> {
+        verify_tls13_signature(message, own, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+/// What is said of a handshake that failed.
+fn says(host: &str, error: &io::Error) -> String {
+    use tokio_rustls::rustls::Error::InvalidCertificate;
+    let inner = error.get_ref().and_then(|e| e.downcast_ref::<tokio_rustls::rustls::Error>());
+    let about = match inner {
+        Some(InvalidCertificate(why)) => why,
+        _ => return error.to_string(),
+    };
+    match about {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "no authority of sslrootcert has signed the certificate of the server".to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            format!("the certificate of the server is not for the host `{host}`")
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the certificate of the server has expired".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the certificate of the server is not valid yet".to_owned()
+        }
+        other => format!("the certificate of the server is refused: {other}"),
+    }
+}
+
+impl Tls {
+    /// No encryption.
+    pub(super) fn none() -> Tls {
+        Tls { mode: SslMode::Disable, config: None }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
+    type Stream = Encrypted<S>;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
+        Ok(Handshake { config: self.config.clone(), host: domain.to_owned() })
+    }
+}
+
+/// A connection about to be encrypted.
+pub(super) struct Handshake {
+    config: Option<Arc<ClientConfig>>,
+    host: String,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
+    type Stream = Encrypted<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let config = self.config.ok_or_else(|| io::Error::other("encryption is not wanted"))?;
+            let name = ServerName::try_from(self.host.clone());
+            let name = name.map_err(|_| io::Error::other(format!("`{}` is no name of a host", self.host)))?;
+            let done = TlsConnector::from(config).connect(name, stream).await;
+            done.map(|stream| Encrypted(Box::new(stream))).map_err(|e| io::Error::other(says(&self.host, &e)))
+        })
+    }
+}
+
+/// An encrypted connection.
+pub(super) struct Encrypted<S>(Box<tokio_rustls::client::TlsStream<S>>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(mode: &str, root: Option<&str>) -> String {
+        let wishes =
+            Wishes { mode: Some(mode.to_owned()), root: root.map(str::to_owned), ..Wishes::default() };
+        wishes.prepare(None).err().map(|e| e.message().to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_asked_for_must_be_possible() {
+        assert!(refused("requrie", None).contains("requrie"));
+        assert!(refused("verify-ca", None).contains("whose word counts"));
+        assert!(refused("verify-full", None).contains("whose word counts"));
+        assert!(refused("require", Some("system")).contains("system"));
+        assert!(refused("require", Some("/nowhere/root.crt")).contains("/nowhere/root.crt"));
+        for mode in ["disable", "allow", "prefer", "require"] {
+            assert_eq!(refused(mode, None), "");
+        }
+    }
+
+    #[test]
+    fn without_a_wish_encryption_is_taken_where_it_is_offered() {
+        let mode = |wishes: Wishes| wishes.prepare(None).map(|tls| tls.mode).ok();
+        assert_eq!(mode(Wishes::default()), Some(SslMode::Prefer));
+        let disabled = Wishes { mode: Some("disable".into()), ..Wishes::default() };
+        assert_eq!(mode(disabled), Some(SslMode::Disable));
+    }
+}
