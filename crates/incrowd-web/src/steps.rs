@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use incrowd::job::{CompareJob, Job};
 use incrowd::profile::Profile;
+use incrowd::work::{Failed, Watch};
 use incrowd::{
     Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Held, Insight, Judging,
     Measurement, ProfileOptions, Progress, Report, Target,
@@ -17,7 +18,6 @@ use crate::demo;
 use crate::document::Document;
 use crate::open::{Looked, Opened, Origin};
 use crate::tasks::{Key, Kind, Task};
-use crate::work::{Failed, Watch};
 
 /// What work answers.
 #[derive(Clone, Debug)]
