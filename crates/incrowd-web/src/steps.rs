@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use incrowd::core::MissingCells;
 use incrowd::job::{CompareJob, Job};
 use incrowd::profile::Profile;
 use incrowd::work::{Failed, Watch};
@@ -59,6 +60,10 @@ pub(crate) struct Checked {
     pub(crate) measured: Option<Measurement>,
     /// Why nothing was measured.
     pub(crate) unmeasured: Option<String>,
+    /// Whether persons are counted.
+    pub(crate) persons: bool,
+    /// Whether a missing cell was taken to match any value.
+    pub(crate) any: bool,
 }
 
 /// Files that were written.
@@ -187,7 +192,9 @@ fn check(release: &Release, watch: &Watch) -> Result<Answer, Failed> {
         Ok(measured) => (Some(measured), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    Ok(Answer::Checked(Arc::new(Checked { attacks, measured, unmeasured })))
+    let persons = release.job.input.person.is_some();
+    let any = release.job.algorithm.missing_cells == MissingCells::Any;
+    Ok(Answer::Checked(Arc::new(Checked { attacks, measured, unmeasured, persons, any })))
 }
 
 fn compare(table: &Opened, document: &Document, dir: &Path, watch: &Watch) -> Result<Answer, Failed> {
