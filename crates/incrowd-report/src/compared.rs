@@ -94,8 +94,9 @@ fn first(data: &Compared) -> Markup {
     html! {
         @match chosen {
             Some(chosen) => {
-                (verdict(Tone::Good, &format!("{} with {}", chosen.algorithm, chosen.models), &data.choice))
+                (verdict::<&str>(Tone::Good, &format!("{} with {}", chosen.algorithm, chosen.models), &[]))
                 (sentences(&data.sentences))
+                @for line in &data.choice { p.note { (line) } }
             }
             None => { (verdict::<&str>(Tone::Bad, "No configuration can be kept", &[])) }
         }

@@ -29,6 +29,13 @@ pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>], texts: usize) -
     }
 }
 
+/// A text in which names stand in backticks.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (i, part) in text.split('`').enumerate() { @if i % 2 == 0 { (part) } @else { code { (part) } } }
+    }
+}
+
 /// Facts in boxes.
 pub fn facts<S: AsRef<str>>(facts: &[(S, String)]) -> Markup {
     html! { dl.facts { @for (name, value) in facts { div { dt { (name.as_ref()) } dd { (value) } } } } }
@@ -73,6 +80,9 @@ pub fn sentences(sentences: &[Sentence]) -> Markup {
 /// Longer cells are shown shortened, and whole where somebody points.
 const LONGEST: usize = 48;
 
+/// More columns than this are not shown.
+const MOST_COLUMNS: usize = 60;
+
 /// Long cells get room, changed ones a colour.
 fn look(cell: &str, changed: bool) -> Option<&'static str> {
     match (cell.chars().count() > 18, changed) {
@@ -85,7 +95,7 @@ fn look(cell: &str, changed: bool) -> Option<&'static str> {
 
 fn whole(cell: &str) -> Option<String> {
     // A page stays small whatever a cell holds.
-    (cell.chars().count() > LONGEST).then(|| short(cell, 400))
+    (cell.chars().count() > LONGEST).then(|| short(cell, 200))
 }
 
 /// Records beside what stands for them in the release. For the data owner's eyes.
@@ -98,7 +108,7 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                 thead {
                     tr {
                         th scope="col" { span.visually-hidden { "before / after" } }
-                        @for name in &data.columns { th scope="col" { (name) } }
+                        @for name in data.columns.iter().take(MOST_COLUMNS) { th scope="col" { (name) } }
                         @if counted { th.number scope="col" { "records it fits" } }
                     }
                 }
@@ -106,18 +116,18 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                     tbody {
                         tr.before {
                             th scope="row" { "before" }
-                            @for cell in &record.before { td title=[whole(cell)] { (short(cell, LONGEST)) } }
+                            @for cell in record.before.iter().take(MOST_COLUMNS) { td title=[whole(cell)] { (short(cell, LONGEST)) } }
                             @if counted { td {} }
                         }
                         tr.after {
                             th scope="row" { "after" }
                             @match &record.after {
                                 Some(after) => {
-                                    @for (cell, was) in after.iter().zip(&record.before) {
+                                    @for (cell, was) in after.iter().zip(&record.before).take(MOST_COLUMNS) {
                                         td class=[look(cell, cell != was)] title=[whole(cell)] { (short(cell, LONGEST)) }
                                     }
                                 }
-                                None => { td colspan=(data.columns.len()) { "left out" } }
+                                None => { td colspan=(data.columns.len().min(MOST_COLUMNS)) { "left out" } }
                             }
                             @if counted { td.number { (record.fitting.map_or_else(String::new, thousands)) } }
                         }
@@ -125,5 +135,6 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                 }
             }
         }
+        @if data.columns.len() > MOST_COLUMNS { p.note { (data.columns.len() - MOST_COLUMNS) " more columns are not shown." } }
     }
 }

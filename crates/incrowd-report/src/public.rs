@@ -8,7 +8,7 @@ use crate::data::{Outcome, Promise, Public, Tone};
 use crate::figures;
 use crate::format::{decimals, percent, thousands};
 use crate::page::{Head, Table, commands, document, figure, section};
-use crate::parts::{facts, sentences, verdict};
+use crate::parts::{facts, prose, sentences, verdict};
 
 pub(crate) fn render(data: &Public) -> String {
     let mut sections = vec![("promises", "Promises"), ("attacks", "Attacks"), ("cost", "Cost")];
@@ -116,8 +116,8 @@ fn promises(data: &Public) -> Markup {
     html! {
         @for promise in &data.promises {
             h3 { (promise.title) }
-            p { (promise.promise) }
-            p.note { b { "What it does not promise. " } (promise.limits) }
+            p { (prose(&promise.promise)) }
+            p.note { b { "What it does not promise. " } (prose(&promise.limits)) }
         }
         (sizes(data))
     }

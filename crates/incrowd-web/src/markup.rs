@@ -2,6 +2,7 @@
 
 use incrowd::core::text::Block;
 use incrowd::job::JobError;
+pub(crate) use incrowd_report::parts::prose;
 use incrowd_report::parts::table;
 use maud::{Markup, html};
 
@@ -52,13 +53,6 @@ pub(crate) fn capital(text: &str) -> String {
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with(['.', '?', '!', ':']) { "" } else { "." };
     format!("{first}{}{end}", letters.as_str())
-}
-
-/// A text in which names stand in backticks.
-pub(crate) fn prose(text: &str) -> Markup {
-    html! {
-        @for (i, part) in text.split('`').enumerate() { @if i % 2 == 0 { (part) } @else { code { (part) } } }
-    }
 }
 
 #[cfg(test)]

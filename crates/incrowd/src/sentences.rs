@@ -72,14 +72,12 @@ pub fn counts_off(median: f64) -> Sentence {
 
 /// How often a guess of a sensitive value is right, with the release and without.
 pub fn guessed(average: f64, without: f64) -> String {
-    let better = average - without;
     let more = match average / without {
-        times if times >= 1.5 && times.is_finite() => format!(", {times:.1} times as often"),
-        _ if better > BETTER => format!(", {} more", percent(better)),
-        _ => ", which is no worse".to_owned(),
+        times if times >= 1.05 && times.is_finite() => format!("{times:.1} times as often"),
+        _ => "about as often".to_owned(),
     };
     format!(
-        "A guess is right in {} of the cases, without the release in {}{more}.",
+        "A guess is right in {} of the cases, without the release in {}: {more}.",
         percent(average),
         percent(without)
     )
@@ -107,8 +105,9 @@ pub fn attack(report: &AttackReport, finding: &Finding) -> Option<Sentence> {
             let sure = limit
                 .map_or_else(String::new, |limit| format!(" with at least {} certainty", percent(limit)));
             let without = report.guessed_without(column);
-            // What everybody can guess anyway nobody learns from the release.
-            let learned = without.is_none_or(|without| finding.average > without + BETTER);
+            // What everybody can guess as surely anyway nobody learns from the release.
+            let known = |without: f64| limit.is_some_and(|limit| without >= limit);
+            let learned = without.is_none_or(|without| !known(without) || finding.average > without + BETTER);
             Sentence {
                 text: format!("{} can be guessed for {whom}{sure}.", capital(column)),
                 more: without.map_or_else(String::new, |without| guessed(finding.average, without)),
@@ -124,7 +123,7 @@ pub fn attack(report: &AttackReport, finding: &Finding) -> Option<Sentence> {
         "similarity" => sentence(tone, format!("The category of {column} can be guessed for {whom}.")),
         _ if finding.at_risk == 0 => return None,
         "singling-out" => {
-            sentence(tone, format!("Whoever knows {column} of a person finds the record: {whom}."))
+            sentence(tone, format!("{} can be found by whoever knows {column}.", capital(&whom)))
         }
         name => sentence(tone, format!("{}: {whom} at risk ({}).", capital(name), finding.measures)),
     };
@@ -159,10 +158,9 @@ mod tests {
         assert_eq!(counts_off(0.2).text, "Counts of small groups are off by a fifth.");
         assert_eq!(counts_off(0.12).text, "Counts of small groups are off by 12 %.");
         assert_eq!(counts_off(0.0).text, "Counts of small groups are right.");
-        let said = "A guess is right in 60 % of the cases, without the release in 20 %, 3.0 times as often.";
+        let said = "A guess is right in 60 % of the cases, without the release in 20 %: 3.0 times as often.";
         assert_eq!(guessed(0.6, 0.2), said);
-        assert!(
-            guessed(0.8, 0.76).ends_with("in 76 %, 4 % more.") && guessed(0.5, 0.5).ends_with("no worse.")
-        );
+        assert!(guessed(0.8, 0.76).ends_with("in 76 %: 1.1 times as often."));
+        assert!(guessed(0.5, 0.5).ends_with("in 50 %: about as often."));
     }
 }

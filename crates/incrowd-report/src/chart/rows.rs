@@ -37,6 +37,9 @@ pub struct Rows {
     pub show: fn(f64) -> String,
 }
 
+/// Longer names are long.
+const LONG: usize = 20;
+
 /// A bar from the left, of a length from 0 to 1.
 pub fn bar(length: f64, class: &str) -> Markup {
     let length = if length > 0.0 { length.clamp(0.004, 1.0) } else { 0.0 };
@@ -51,10 +54,14 @@ impl Rows {
         let share = |value: f64| if value.is_finite() { (value / most).clamp(0.0, 1.0) } else { 1.0 };
         let several = self.series.len() > 1;
         let names: Vec<(&str, &str)> = self.series.iter().map(|s| (s.name.as_str(), s.colour)).collect();
+        // Long names get room, and on a telephone a line of their own.
+        let long = self.labels.iter().any(|label| label.chars().count() > LONG);
+        let class =
+            ["rows large", if several { " twice" } else { "" }, if long { " names" } else { "" }].concat();
         let of = |series: &Series, i: usize| series.values.get(i).copied().unwrap_or(0.0);
         html! {
             @if several { (legend(&names)) }
-            ul class=(if several { "rows large twice" } else { "rows large" }) aria-label=(self.label) {
+            ul class=(class) aria-label=(self.label) {
                 @for (i, label) in self.labels.iter().enumerate() {
                     li {
                         span.name { (label) }
