@@ -288,7 +288,7 @@ fn compare(
             None => own.path().to_owned(),
         };
         let request = CompareRequest { job, dir: dir.clone(), threads: sweep.threads };
-        let compared = incrowd::compare(&request, progress, &|| progress.is_cancelled());
+        let compared = incrowd::compare(&request, progress, &|| progress.is_stopped());
         let compared = compared.map_err(|error| provenance.locate(error))?;
         let page = std::fs::read_to_string(dir.join("comparison.html"));
         let page = page.map_err(|e| Error::resources(format!("the page cannot be read: {e}")))?;
@@ -480,7 +480,7 @@ fn read_job(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     };
     match read() {
         Ok(json) => Ok(json.to_string()),
-        Err(finished) => Err(finished.raise(py)),
+        Err(finished) => Err(work::raise(finished, py)),
     }
 }
 

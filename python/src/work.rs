@@ -1,15 +1,13 @@
 //! Long work: on threads of its own, without the interpreter's lock, with somebody who looks for interruptions.
 //!
-//! Whoever interrupts is answered at once. The work itself ends when it next says how far it has come, by unwinding: what is
-//! under way is dropped on the way, and nothing is published, because publishing begins with such a step.
+//! Whoever interrupts is answered at once. The work itself ends when it next says how far it has come ([`incrowd::work`]).
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use incrowd::job::JobError;
-use incrowd::{Error, Progress};
+use incrowd::Error;
+pub(crate) use incrowd::work::{Failed as Finished, Watch};
+use incrowd::work::{caught, in_pool, quietly};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -19,78 +17,11 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long work that was interrupted is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Where the last failure of ours was.
-static FAILED_AT: Mutex<String> = Mutex::new(String::new());
-
-/// Why work ended without a result.
-#[derive(Debug)]
-pub(crate) enum Finished {
-    /// An error.
-    Failed(Box<JobError>),
-    /// Somebody interrupted it.
-    Cancelled,
-}
-
-impl From<JobError> for Finished {
-    fn from(error: JobError) -> Finished {
-        Finished::Failed(Box::new(error))
-    }
-}
-
-impl From<Error> for Finished {
-    fn from(error: Error) -> Finished {
-        Finished::Failed(Box::new(error.into()))
-    }
-}
-
-impl Finished {
-    pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            Finished::Failed(error) => errors::raise(py, *error),
-            Finished::Cancelled => pyo3::exceptions::PyKeyboardInterrupt::new_err(()),
-        }
-    }
-}
-
-/// How far the work has come, and whether it shall go on.
-#[derive(Debug, Default)]
-pub(crate) struct Watch {
-    cancelled: AtomicBool,
-    step: Mutex<(String, Option<u64>)>,
-    done: AtomicU64,
-}
-
-/// What the work unwinds with.
-struct Cancelled;
-
-impl Watch {
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-
-    fn go_on(&self) {
-        if self.is_cancelled() {
-            // Not a panic: nobody is told.
-            resume_unwind(Box::new(Cancelled));
-        }
-    }
-
-    fn seen(&self) -> (String, u64, Option<u64>) {
-        let (step, total) = self.step.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (step, self.done.load(Ordering::Relaxed), total)
-    }
-}
-
-impl Progress for Watch {
-    fn step(&self, name: &str, total: Option<u64>) {
-        self.go_on();
-        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = (name.to_owned(), total);
-        self.done.store(0, Ordering::Relaxed);
-    }
-
-    fn advance(&self, amount: u64) {
-        self.go_on();
-        self.done.fetch_add(amount, Ordering::Relaxed);
+/// The exception for work that ended without a result.
+pub(crate) fn raise(finished: Finished, py: Python<'_>) -> PyErr {
+    match finished {
+        Finished::Error(error) => errors::raise(py, *error),
+        Finished::Stopped => pyo3::exceptions::PyKeyboardInterrupt::new_err(()),
     }
 }
 
@@ -100,7 +31,8 @@ pub(crate) fn run<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T, Finished> + Send + 'static,
 ) -> PyResult<T> {
-    quietly();
+    // Failures are told by exceptions and not on standard error. The hook is that of this module alone.
+    quietly(|_| {});
     let watch = Arc::new(Watch::default());
     let (send, receive) = mpsc::channel();
     let theirs = watch.clone();
@@ -117,13 +49,14 @@ pub(crate) fn run<T: Send + 'static>(
     };
     loop {
         match py.detach(|| wait(LOOK)) {
-            Ok(answer) => return answer.map_err(|finished| finished.raise(py)),
+            Ok(answer) => return answer.map_err(|finished| raise(finished, py)),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(errors::raise(py, Error::bug("work ended without an answer").into()));
             }
         }
         let seen = watch.seen();
+        let seen = (seen.step, seen.done, seen.total);
         let mut heard = py.check_signals();
         if let (Ok(()), Some(progress)) = (&heard, &progress)
             && told.as_ref() != Some(&seen)
@@ -132,38 +65,9 @@ pub(crate) fn run<T: Send + 'static>(
             told = Some(seen);
         }
         if let Err(error) = heard {
-            watch.cancelled.store(true, Ordering::Relaxed);
+            watch.stop();
             drop(py.detach(|| wait(PATIENCE)));
             return Err(error);
         }
     }
-}
-
-fn in_pool<T: Send>(work: impl FnOnce() -> Result<T, Finished> + Send) -> Result<T, Finished> {
-    let pool = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("incrowd {i}")).build();
-    let pool = pool.map_err(|e| Error::resources(format!("cannot start threads: {e}")))?;
-    pool.install(work)
-}
-
-/// What failed because of us is an error like any other, without what it was about: that could be a cell.
-fn caught<T>(work: impl FnOnce() -> Result<T, Finished>) -> Result<T, Finished> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(answer) => answer,
-        Err(payload) if payload.is::<Cancelled>() => Err(Finished::Cancelled),
-        Err(_) => {
-            let at = FAILED_AT.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            Err(Error::bug(format!("incrowd failed at {at}")).into())
-        }
-    }
-}
-
-/// Failures are told by exceptions and not on standard error. The hook is that of this module alone.
-fn quietly() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        std::panic::set_hook(Box::new(|info| {
-            let at = info.location().map_or_else(String::new, ToString::to_string);
-            *FAILED_AT.lock().unwrap_or_else(PoisonError::into_inner) = at;
-        }));
-    });
 }

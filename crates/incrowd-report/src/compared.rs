@@ -3,8 +3,10 @@
 use maud::{Markup, html};
 
 use crate::chart::{AFTER, Point, Rows, Scatter, Series};
-use crate::format::{decimals, percent, thousands};
-use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+use crate::data::{Sentence, Tone};
+use crate::format::{decimals, percent, thousands, tick};
+use crate::page::{Head, Table, commands, document, figure, section};
+use crate::parts::{facts, sentences, verdict};
 
 /// One way of making a release and what came of it.
 #[derive(Clone, Debug)]
@@ -44,6 +46,8 @@ pub struct Compared {
     pub asked: usize,
     /// Which one to choose and why, in sentences.
     pub choice: Vec<String>,
+    /// What the one to choose would mean, in plain words.
+    pub sentences: Vec<Sentence>,
     /// What there is without a release: the chances of finding and of guessing somebody, and the loss.
     pub baseline: (f64, Option<f64>, f64),
     /// How many ran side by side.
@@ -88,13 +92,13 @@ fn first(data: &Compared) -> Markup {
     ];
     let chosen = data.configurations.iter().find(|c| c.chosen);
     html! {
-        @if let Some(chosen) = chosen {
-            div class="verdict good" {
-                (sign(true))
-                div { (chosen.algorithm) " with " (chosen.models) @for line in &data.choice { small { (line) } } }
+        @match chosen {
+            Some(chosen) => {
+                (verdict::<&str>(Tone::Good, &format!("{} with {}", chosen.algorithm, chosen.models), &[]))
+                (sentences(&data.sentences))
+                @for line in &data.choice { p.note { (line) } }
             }
-        } @else {
-            div class="verdict bad" { (sign(false)) div { "No configuration can be kept" } }
+            None => { (verdict::<&str>(Tone::Bad, "No configuration can be kept", &[])) }
         }
         (facts(&boxes))
     }
@@ -108,19 +112,19 @@ fn plots(data: &Compared) -> Markup {
             the front: no other configuration is at least as good in everything and better in something. The circle marks the
             choice. The dashed line is what guessing achieves without any release."
         }
-        (scatter(data, "Being found", "worst risk of being found: 1 / smallest group", |p| Some(p.0), Some(data.baseline.0)))
+        (scatter(data, ("Being found", "worst risk of being found: 1 / smallest group"), |p| Some(p.0), Some(data.baseline.0), one_in))
         @if attribute {
-            (scatter(data, "Being guessed", "average chance to guess the sensitive value of a person who is found", |p| p.1, data.baseline.1))
+            (scatter(data, ("Being guessed", "average chance to guess the sensitive value of a person who is found"), |p| p.1, data.baseline.1, percent))
         }
     }
 }
 
 fn scatter(
     data: &Compared,
-    title: &str,
-    across: &str,
+    (title, across): (&str, &str),
     risk: fn((f64, Option<f64>, f64)) -> Option<f64>,
     guessing: Option<f64>,
+    show: fn(f64) -> String,
 ) -> Markup {
     let mut kinds: Vec<String> = Vec::new();
     for c in &data.configurations {
@@ -131,7 +135,8 @@ fn scatter(
     let point = |c: &Configuration| {
         let at = c.point?;
         let kind = kinds.iter().position(|k| *k == c.algorithm)?;
-        Some(Point { x: risk(at)?, y: at.2, kind, front: c.front, chosen: c.chosen })
+        let says = format!("{}, {}: {} {}", c.algorithm, c.models, data.loss, decimals(at.2, 4));
+        Some(Point { x: risk(at)?, y: at.2, kind, front: c.front, chosen: c.chosen, says, link: None })
     };
     // The choice is always drawn.
     let drawn = data.configurations.iter().enumerate().filter(|(i, c)| *i < MOST || c.chosen);
@@ -151,15 +156,17 @@ fn scatter(
         texts: 2,
     };
     let (across, upwards) = (across.to_owned(), data.loss.clone());
-    let chart = Scatter { kinds, points, guessing, across, upwards };
+    let chart = Scatter { kinds, points, guessing, across, upwards, show: (show, tick) };
     let says = "Every configuration as a point: its risk from left to right, its loss upwards. A line runs along the best.";
-    figure(title, "", &chart.svg(title, says), &table)
+    figure(title, "", &chart.render((title, says)), &table)
 }
 
 fn time(data: &Compared) -> Markup {
     let shown: Vec<&Configuration> =
         data.configurations.iter().filter(|c| c.point.is_some()).take(60).collect();
+    let title = "How long each took";
     let chart = Rows {
+        label: title.to_owned(),
         labels: shown.iter().map(|c| format!("{} {}", c.algorithm, c.models)).collect(),
         series: vec![Series::new("seconds", shown.iter().map(|c| c.seconds).collect(), AFTER)],
         whole: None,
@@ -172,10 +179,13 @@ fn time(data: &Compared) -> Markup {
         rows: rows.collect(),
         texts: 2,
     };
-    let title = "How long each took";
     let about = format!("Wall-clock time with {} at a time; reading the table is not in it.", data.threads);
-    let drawing = chart.svg(title, "Seconds each configuration took, as bars.");
-    html! { (figure(title, &about, &drawing, &table)) }
+    figure(title, &about, &chart.render(), &table)
+}
+
+/// A chance as one in so many.
+pub(crate) fn one_in(x: f64) -> String {
+    if x > 0.0 { format!("1/{}", decimals((1.0 / x * 10.0).round() / 10.0, 1)) } else { "0".to_owned() }
 }
 
 /// A chance that may be tiny.

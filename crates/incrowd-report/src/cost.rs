@@ -69,14 +69,14 @@ fn loss(columns: &[ColumnCost]) -> Markup {
         row
     });
     let table = Table { caption: "What became of each column", head, rows: rows.collect(), texts: 2 };
+    let title = "How much each quasi-identifier lost";
     let chart = Rows {
+        label: title.to_owned(),
         labels: quasi.iter().map(|c| c.name.clone()).collect(),
         series: vec![Series::new("NCP", quasi.iter().map(|c| c.ncp).collect(), AFTER)],
         whole: Some(1.0),
         show: percent,
     };
-    let title = "How much each quasi-identifier lost";
     let about = "Average penalty of its cells (NCP): 0 % if every value is published as it is, 100 % if every cell says nothing.";
-    let says = "The normalized certainty penalty of each quasi-identifier as a bar from 0 to 100 per cent.";
-    html! { (figure(title, about, &chart.svg(title, says), &table)) }
+    figure(title, about, &chart.render(), &table)
 }

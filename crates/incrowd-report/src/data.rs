@@ -1,5 +1,95 @@
 //! What the pages are made of.
 
+/// How good it is what a sentence says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Promises hold, and yet something can be learned.
+    Amber,
+    /// Not as promised.
+    Bad,
+}
+
+impl Tone {
+    /// The class of its colour.
+    pub fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Amber => "amber",
+            Tone::Bad => "bad",
+        }
+    }
+}
+
+/// Something that was found, in plain words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// The words.
+    pub text: String,
+    /// How much that is, beside what everybody could guess; empty if there is nothing to say.
+    pub more: String,
+    /// How good that is.
+    pub tone: Tone,
+}
+
+/// A record beside a published one.
+#[derive(Clone)]
+pub struct SampleRecord {
+    /// Its cells in the original.
+    pub before: Vec<String>,
+    /// The cells of a published record that fits it; absent if none does.
+    pub after: Option<Vec<String>>,
+    /// How many published records fit it, if they were counted.
+    pub fitting: Option<u64>,
+}
+
+/// Some records before and after. For the data owner's eyes.
+#[derive(Clone, Default)]
+pub struct Sample {
+    /// The columns.
+    pub columns: Vec<String>,
+    /// The records.
+    pub records: Vec<SampleRecord>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for SampleRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SampleRecord").field("fitting", &self.fitting).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sample").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+/// What a quasi-identifier adds to finding people, in the original and in the release.
+#[derive(Clone, Debug)]
+pub struct ColumnRisk {
+    /// The column.
+    pub name: String,
+    /// How many records are like no other because of it: alone with it, and not without it.
+    pub alone: (u64, u64),
+    /// By how much it raises the average chance of being found.
+    pub adds: (f64, f64),
+}
+
+/// A column of numbers before and after, as it is printed.
+#[derive(Clone, Debug)]
+pub struct ColumnMoments {
+    /// The column.
+    pub name: String,
+    /// The mean.
+    pub mean: (String, String),
+    /// The standard deviation.
+    pub deviation: (String, String),
+    /// The quartiles, the median in the middle.
+    pub quartiles: ([String; 3], [String; 3]),
+}
+
 /// How a promise was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -215,6 +305,8 @@ pub struct Public {
     pub version: String,
     /// Whether everything holds: all promises, the digest, and no identifier is published.
     pub holds: bool,
+    /// What may be told of it in plain words.
+    pub sentences: Vec<Sentence>,
     /// Whether columns that are published as they are single people out.
     pub singles_out: bool,
     /// Against whom the promises hold, if not against everybody who knows the quasi-identifiers.
@@ -323,6 +415,14 @@ pub struct Owner {
     pub version: String,
     /// Whether everything holds.
     pub holds: bool,
+    /// What was found in plain words, attacks and errors included.
+    pub sentences: Vec<Sentence>,
+    /// Some records before and after, if records of the release can be put beside them.
+    pub sample: Option<Sample>,
+    /// What each quasi-identifier adds to finding people.
+    pub column_risks: Vec<ColumnRisk>,
+    /// Columns of numbers.
+    pub moments: Vec<ColumnMoments>,
     /// Whether columns that are published as they are single people out.
     pub singles_out: bool,
     /// Who is alone in which of them.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::{AFTER, BEFORE, Bars, Matrix, Overlay, Rows, Series};
+use crate::chart::{AFTER, BEFORE, Matrix, Overlay, Rows, Series};
 use crate::data::{Association, Attack, Shape, ShapeKind};
 use crate::format::{decimals, percent, short, thousands};
 use crate::page::{Table, figure};
@@ -33,10 +33,9 @@ fn shape(shape: &Shape) -> Markup {
                 [Some(label), before, Some(share(&after[i]))].into_iter().flatten().collect()
             });
             let data = table(&title, "values", before.is_some(), rows.collect());
-            let names = ("original".to_owned(), "release".to_owned());
-            let chart = Overlay { ends: ends.clone(), before: before.clone(), after: after.clone(), names };
+            let chart = Overlay { ends: ends.clone(), before: before.clone(), after: after.clone() };
             let says = describe(before.is_some(), "bins of numbers");
-            figure(&title, &shape.note, &chart.svg(&title, &says), &data)
+            figure(&title, &shape.note, &chart.render((&title, &says)), &data)
         }
         ShapeKind::Labels { labels, before, after } => {
             let labels: Vec<String> = labels.iter().map(|label| short(label, LONGEST)).collect();
@@ -48,9 +47,8 @@ fn shape(shape: &Shape) -> Markup {
             let mut series = Vec::new();
             series.extend(before.as_ref().map(|b| Series::new("original", b.clone(), BEFORE)));
             series.push(Series::new("release", after.clone(), AFTER));
-            let says = describe(before.is_some(), "values");
-            let chart = Rows { labels, series, whole: None, show: percent };
-            figure(&title, &shape.note, &chart.svg(&title, &says), &data)
+            let chart = Rows { label: title.clone(), labels, series, whole: None, show: percent };
+            figure(&title, &shape.note, &chart.render(), &data)
         }
     }
 }
@@ -111,14 +109,11 @@ pub(crate) fn bands(attack: &Attack) -> Markup {
     let people = attack.bands.iter().map(|(_, people)| *people as f64).collect();
     let rows = attack.bands.iter().map(|(label, people)| vec![label.clone(), thousands(*people)]);
     let data = Table { caption: &title, head: vec!["risk", "people"], rows: rows.collect(), texts: 1 };
-    let chart = Bars {
-        labels,
-        series: vec![Series::new(&attack.people, people, AFTER)],
-        across: format!("risk: {}", attack.measures),
-        upwards: attack.people.clone(),
-    };
-    let says = format!("Number of {} in each band of risk, from low to high.", attack.people);
-    figure(&title, "", &chart.svg(&title, &says), &data)
+    let whole = Some(attack.of.max(1) as f64);
+    let series = vec![Series::new(&attack.people, people, AFTER)];
+    let chart = Rows { label: title.clone(), labels, series, whole, show: |people| thousands(people as u64) };
+    let about = format!("Number of {} by their risk: {}.", attack.people, attack.measures);
+    figure(&title, &about, &chart.render(), &data)
 }
 
 /// Pairs of columns before and after.
@@ -146,13 +141,7 @@ pub(crate) fn associations(pairs: &[Association]) -> Markup {
         rows: rows.collect(),
         texts: 1,
     };
-    let drawing = |values, title: &str| {
-        let matrix = Matrix { names: names.clone(), values };
-        matrix.svg(
-            title,
-            "Cramér's V for each pair of columns: the darker, the more one tells about the other.",
-        )
-    };
+    let drawing = |values, title: &str| Matrix { names: names.clone(), values }.render(title);
     html! {
         figure {
             figcaption {
@@ -161,8 +150,8 @@ pub(crate) fn associations(pairs: &[Association]) -> Markup {
                     numbers below a column and beside a row name the two." }
             }
             div.pair {
-                div { p { "in the original" } (maud::PreEscaped(drawing(before, "Associations in the original"))) }
-                div { p { "as a reader of the release sees them" } (maud::PreEscaped(drawing(after, "Associations in the release"))) }
+                div { p { "in the original" } (drawing(before, "Associations in the original")) }
+                div { p { "as a reader of the release sees them" } (drawing(after, "Associations in the release")) }
             }
             details { summary { "The numbers" } (data.render()) }
         }

@@ -35,8 +35,9 @@ pub(crate) fn decimals(x: f64, places: usize) -> String {
 }
 
 /// A share as a percentage with one decimal.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", decimals(100.0 * share, 1))
+pub fn percent(share: f64) -> String {
+    let text = decimals(100.0 * share, 1);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// Short for an axis: 12K, 3.5M.
@@ -52,8 +53,15 @@ pub(crate) fn compact(x: f64) -> String {
     format!("{text}{unit}")
 }
 
+/// A number on an axis, without noughts at its end.
+pub(crate) fn tick(x: f64) -> String {
+    let places = if x == 0.0 { 0 } else { (2 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
+    let text = decimals(x, places);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// At most so many characters; what is cut off shows as an ellipsis.
-pub(crate) fn short(text: &str, most: usize) -> String {
+pub fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -75,9 +83,13 @@ mod tests {
         assert_eq!(decimals(40861.84, 4), "40,861.8");
         assert_eq!(decimals(-1.5, 1), "−1.5");
         assert_eq!(percent(0.5), "50 %");
+        assert_eq!(percent(0.12345), "12.3 %");
+        assert_eq!(percent(0.9999), "100 %");
+        assert_eq!(percent(0.0001), "< 0.1 %");
         assert_eq!(compact(12_500.0), "12.5K");
         assert_eq!(compact(3_000_000.0), "3M");
         assert_eq!(compact(0.5), "0.5");
+        assert_eq!([0.1, 0.25, 0.0, 1200.0].map(tick), ["0.1", "0.25", "0", "1,200"]);
         assert_eq!(short("abcdef", 4), "abc…");
     }
 }

@@ -5,7 +5,7 @@
 //! nothing but what fits on a picture. It opens no file and knows no other crate of incrowd: whoever fills in a [`Public`] and
 //! an [`Owner`] decides what the public sees.
 
-mod chart;
+pub mod chart;
 mod compared;
 mod cost;
 mod data;
@@ -13,13 +13,16 @@ mod figures;
 mod format;
 mod owner;
 mod page;
+pub mod parts;
 mod public;
 
 pub use compared::{Compared, Configuration};
 pub use data::{
-    AloneIn, Association, Attack, ColumnCost, Cost, Exposed, Fold, Learned, Loss, Outcome, Owner, Promise,
-    Public, Queries, QueryClass, Risk, Score, Shape, ShapeKind, SizeBin,
+    AloneIn, Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, Cost, Exposed, Fold, Learned, Loss,
+    Outcome, Owner, Promise, Public, Queries, QueryClass, Risk, Sample, SampleRecord, Score, Sentence, Shape,
+    ShapeKind, SizeBin, Tone,
 };
+pub use format::{percent, short};
 
 /// The style sheet of all pages, for those who show parts of them elsewhere.
 pub const STYLE: &str = include_str!("style.css");

@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use crate::chart::{AFTER, BEFORE, Bars, Series};
+use crate::chart::{AFTER, BEFORE, Rows, Series};
 use crate::cost::cost;
-use crate::data::{Owner, Risk};
+use crate::data::{Owner, Risk, Tone};
 use crate::figures;
 use crate::format::{decimals, percent, short, thousands};
-use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+use crate::page::{Head, Table, commands, document, figure, section};
+use crate::parts::{self, facts, sentences, verdict};
 
 /// More figures or tables of a kind than this are left out.
 const MOST: usize = 20;
@@ -19,6 +20,7 @@ pub(crate) fn render(data: &Owner) -> String {
         heading: &data.release,
         private: true,
         sections: vec![
+            ("sample", "Some records"),
             ("risk", "Risk before and after"),
             ("alone", "Alone in what is published"),
             ("columns", "Columns before and after"),
@@ -29,10 +31,12 @@ pub(crate) fn render(data: &Owner) -> String {
         version: &data.version,
     };
     let body = html! {
+        (section("sample", SAMPLE, &sample(data)))
         (section("risk", "Risk before and after", &risks(data)))
         (section("alone", "Who is alone in what is published as it is", &alone(data)))
         (section("columns", "Columns before and after", &html! {
             p { "What a reader of the release makes of it: the people of a cell are spread evenly over the values the cell admits." }
+            (moments(data))
             (figures::shapes(&data.shapes))
             @for line in &data.left_out { p.note { (line) } }
         }))
@@ -51,20 +55,90 @@ fn first(data: &Owner) -> Markup {
         ("groups of alike records".to_owned(), arrow(data.groups)),
         ("records like no other".to_owned(), arrow(data.unique)),
     ];
+    let worst = data.sentences.iter().map(|sentence| sentence.tone).max().unwrap_or(Tone::Good);
+    let kept = match (data.holds, worst) {
+        (false, _) => (Tone::Bad, "The release does not keep what it promises"),
+        (true, Tone::Good) => (Tone::Good, "The promises hold, and no attack that ran gets far"),
+        (true, _) => (Tone::Amber, "The promises hold, and yet something can be learned"),
+    };
     html! {
         div class="verdict private" {
-            (sign(false))
-            div { "Do not publish this page" small { "It tells about the original table: its distributions, its risks, and single groups." } }
+            (parts::sign(Tone::Bad))
+            div { "Do not publish this page" small { "It tells about the original table: its distributions, its risks, single groups and single records." } }
         }
-        @if !data.holds { div class="verdict bad" { (sign(false)) div { "The release does not keep what it promises" } } }
+        (verdict::<&str>(kept.0, kept.1, &[]))
+        (sentences(&data.sentences))
         @if data.holds && data.singles_out {
-            div class="verdict amber" {
-                (sign(false))
-                div { "Columns published as they are single people out" small { (crate::public::SINGLED_OUT) } }
-            }
+            (verdict(Tone::Amber, "Columns published as they are single people out", &[crate::public::SINGLED_OUT]))
         }
         (facts(&boxes))
     }
+}
+
+const SAMPLE: &str = "Some records, before and after";
+
+/// Single people: nowhere but here.
+fn sample(data: &Owner) -> Markup {
+    html! {
+        @match &data.sample {
+            None => { p { "Records of this release cannot be put beside those of the original." } }
+            Some(own) => {
+                p {
+                    b { "For the data owner only: these are people. " }
+                    "Below each record of the original stands a published record that fits it, the closest one, and on the right how many                      published records fit. The release is shuffled and says nowhere which of them is which."
+                }
+                (parts::sample(SAMPLE, own))
+            }
+        }
+    }
+}
+
+/// What each quasi-identifier adds to finding people.
+fn by_column(data: &Owner) -> Markup {
+    let rows = data.column_risks.iter().map(|c| {
+        let (before, after) = (percent(c.adds.0), percent(c.adds.1));
+        vec![c.name.clone(), thousands(c.alone.0), thousands(c.alone.1), before, after]
+    });
+    let title = "What each quasi-identifier adds to the chance of being found";
+    let table = Table {
+        caption: title,
+        head: vec!["column", "alone because of it before", "after", "adds to the chance before", "after"],
+        rows: rows.collect(),
+        texts: 1,
+    };
+    let values = |of: fn(&crate::data::ColumnRisk) -> f64| data.column_risks.iter().map(of).collect();
+    let chart = Rows {
+        label: title.to_owned(),
+        labels: data.column_risks.iter().map(|c| c.name.clone()).collect(),
+        series: vec![
+            Series::new("original", values(|c| c.adds.0), BEFORE),
+            Series::new("release", values(|c| c.adds.1), AFTER),
+        ],
+        whole: None,
+        show: percent,
+    };
+    let about = "The average chance of being found, less what it would be if nobody knew this column: in percentage points. A column                  that adds much before and little after was made coarse; one that still adds much is what people are found by.";
+    figure(title, about, &chart.render(), &table)
+}
+
+/// Means and quantiles before and after.
+fn moments(data: &Owner) -> Markup {
+    if data.moments.is_empty() {
+        return html! {};
+    }
+    let row = |c: &crate::data::ColumnMoments| {
+        let quartile = |i: usize| [c.quartiles.0[i].clone(), c.quartiles.1[i].clone()];
+        let pairs = [[c.mean.0.clone(), c.mean.1.clone()], [c.deviation.0.clone(), c.deviation.1.clone()]];
+        let pairs = pairs.into_iter().chain([0, 1, 2].map(quartile)).flatten();
+        std::iter::once(c.name.clone()).chain(pairs).collect()
+    };
+    let head = ["mean", "deviation", "lower quartile", "median", "upper quartile"];
+    let head: Vec<String> =
+        head.iter().flat_map(|name| [format!("{name} before"), "after".to_owned()]).collect();
+    let head: Vec<&str> = std::iter::once("column").chain(head.iter().map(String::as_str)).collect();
+    let rows = data.moments.iter().take(300).map(row).collect();
+    let caption = "Means, deviations and quartiles of columns of numbers";
+    html! { (Table { caption, head, rows, texts: 1 }.render()) }
 }
 
 /// Numbers only: which values these are is told nowhere.
@@ -125,6 +199,7 @@ fn risks(data: &Owner) -> Markup {
             p { "What an adversary who knows the quasi-identifiers of everybody would learn from the original, and what from the release." }
             (table.render())
         }
+        @if !data.column_risks.is_empty() { (by_column(data)) }
         @for risk in data.risks.iter().take(MOST) { (bands(risk)) }
         @if !data.attacks.is_empty() { h3 { "Findings that tell about people" } (figures::attacks(&data.attacks)) }
     }
@@ -136,17 +211,18 @@ fn bands(risk: &Risk) -> Markup {
     let rows = risk.bands.iter().map(|(l, before, after)| vec![l.clone(), percent(*before), percent(*after)]);
     let data =
         Table { caption: &title, head: vec!["risk", "original", "release"], rows: rows.collect(), texts: 1 };
-    let chart = Bars {
+    let chart = Rows {
+        label: title.clone(),
         labels,
         series: vec![
-            Series::new("original", risk.bands.iter().map(|b| 100.0 * b.1).collect(), BEFORE),
-            Series::new("release", risk.bands.iter().map(|b| 100.0 * b.2).collect(), AFTER),
+            Series::new("original", risk.bands.iter().map(|b| b.1).collect(), BEFORE),
+            Series::new("release", risk.bands.iter().map(|b| b.2).collect(), AFTER),
         ],
-        across: format!("risk: {}", risk.measures),
-        upwards: "% of the records".to_owned(),
+        whole: None,
+        show: percent,
     };
-    let says = "Share of the records in each band of risk, in the original and in the release, low risks on the left.";
-    figure(&title, "Per cent of the records that have this risk.", &chart.svg(&title, says), &data)
+    let about = format!("Share of the records by their risk: {}.", risk.measures);
+    figure(&title, &about, &chart.render(), &data)
 }
 
 fn lost(data: &Owner) -> Markup {

@@ -2,6 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::parts;
+
 /// What a page says of itself at the top.
 pub(crate) struct Head<'a> {
     pub(crate) title: String,
@@ -63,54 +65,22 @@ pub(crate) struct Table<'a> {
 
 impl Table<'_> {
     pub(crate) fn render(&self) -> Markup {
-        let class = |i: usize| (i >= self.texts).then_some("number");
-        html! {
-            div.wide tabindex="0" role="group" aria-label=(self.caption) {
-                table {
-                    caption { (self.caption) }
-                    thead { tr { @for (i, name) in self.head.iter().enumerate() { th scope="col" class=[class(i)] { (name) } } } }
-                    tbody {
-                        @for row in &self.rows {
-                            tr {
-                                @for (i, cell) in row.iter().enumerate() {
-                                    @if i == 0 { th scope="row" { (cell) } } @else { td class=[class(i)] { (cell) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        parts::table(self.caption, &self.head, &self.rows, self.texts)
     }
 }
 
 /// A chart with its numbers behind it.
-pub(crate) fn figure(title: &str, about: &str, drawing: &str, data: &Table<'_>) -> Markup {
+pub(crate) fn figure(title: &str, about: &str, drawing: &Markup, data: &Table<'_>) -> Markup {
     html! {
         figure {
             figcaption { (title) @if !about.is_empty() { span { (about) } } }
-            (PreEscaped(drawing))
+            (drawing)
             details { summary { "The numbers" } (data.render()) }
         }
     }
 }
 
-/// Facts in boxes.
-pub(crate) fn facts(facts: &[(String, String)]) -> Markup {
-    html! { dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } } }
-}
-
 /// Command lines with what they do.
 pub(crate) fn commands(commands: &[(String, String)]) -> Markup {
     html! { @for (command, about) in commands { p { (about) } pre tabindex="0" { code { (command) } } } }
-}
-
-/// A tick or a cross, which says nothing that the words beside it do not say.
-pub(crate) fn sign(good: bool) -> Markup {
-    let path = if good { "M5 13l5 5L20 7" } else { "M6 6l12 12M18 6L6 18" };
-    html! {
-        svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" {
-            path d=(path) {}
-        }
-    }
 }

@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use crate::chart::{AFTER, Bars, Series};
+use crate::chart::{AFTER, Rows, Series};
 use crate::cost::cost;
-use crate::data::{Outcome, Promise, Public};
+use crate::data::{Outcome, Promise, Public, Tone};
 use crate::figures;
 use crate::format::{decimals, percent, thousands};
-use crate::page::{Head, Table, commands, document, facts, figure, section, sign};
+use crate::page::{Head, Table, commands, document, figure, section};
+use crate::parts::{facts, prose, sentences, verdict};
 
 pub(crate) fn render(data: &Public) -> String {
     let mut sections = vec![("promises", "Promises"), ("attacks", "Attacks"), ("cost", "Cost")];
@@ -46,18 +47,35 @@ pub(crate) fn render(data: &Public) -> String {
 pub(crate) const SINGLED_OUT: &str = "The promises are about the quasi-identifiers. Whoever knows a person's values of the other \
     columns finds the record by those; the attack singling-out says in which.";
 
+/// How many of the promises hold, in words.
+fn kept(data: &Public) -> String {
+    let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
+    match (data.holds, data.promises.len()) {
+        (true, 1) => "The promise holds".to_owned(),
+        (true, 2) => "Both promises hold".to_owned(),
+        (true, all) => format!("All {all} promises hold"),
+        (false, all) => format!("Not as promised: {kept} of {all} promises hold"),
+    }
+}
+
 /// The first screen: the verdict, and the numbers one asks for first.
 fn first(data: &Public) -> Markup {
-    let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
-    let all = data.promises.len();
     let doubted = data.singles_out || data.caution.is_some();
-    let kept_all = if doubted { "verdict amber" } else { "verdict good" };
-    let (class, verdict) = match (data.holds, all) {
-        (true, 1) => (kept_all, "The promise holds".to_owned()),
-        (true, 2) => (kept_all, "Both promises hold".to_owned()),
-        (true, all) => (kept_all, format!("All {all} promises hold")),
-        (false, all) => ("verdict bad", format!("Not as promised: {kept} of {all} promises hold")),
+    let tone = match data.holds {
+        false => Tone::Bad,
+        true if doubted => Tone::Amber,
+        true => Tone::Good,
     };
+    let mut more = Vec::new();
+    let mut words = kept(data);
+    if data.holds && data.singles_out {
+        words += ", but columns published as they are single people out";
+        more.push(SINGLED_OUT);
+    }
+    more.extend(data.caution.as_deref().filter(|_| data.holds));
+    more.push(
+        "Judged on the published bytes: records were grouped anew by their cells, and every group was asked.",
+    );
     let average = data.records as f64 / data.groups.max(1) as f64;
     let mut boxes = vec![
         ("records published".to_owned(), thousands(data.records)),
@@ -68,22 +86,10 @@ fn first(data: &Public) -> Markup {
         boxes.push(("information lost (NCP)".to_owned(), percent(score.value)));
     }
     html! {
-        div class=(class) {
-            (sign(data.holds && !doubted))
-            div {
-                (verdict)
-                @if data.holds && data.singles_out {
-                    ", but columns published as they are single people out"
-                    small { (SINGLED_OUT) }
-                }
-                @if let Some(caution) = data.caution.as_ref().filter(|_| data.holds) {
-                    small { (caution) }
-                }
-                small { "Judged on the published bytes: records were grouped anew by their cells, and every group was asked." }
-            }
-        }
-        @if let Some(stamp) = &data.stamp { div class="verdict bad" { (sign(false)) div { "TEST, not for publication" small { (stamp) } } } }
-        @for fault in &data.faults { div class="verdict bad" { (sign(false)) div { (fault) } } }
+        (sentences(&data.sentences))
+        (verdict(tone, &words, &more))
+        @if let Some(stamp) = &data.stamp { (verdict(Tone::Bad, "TEST, not for publication", &[stamp])) }
+        @for fault in &data.faults { (verdict::<&str>(Tone::Bad, fault, &[])) }
         (facts(&boxes))
         @for promise in &data.promises { (card(promise)) }
     }
@@ -110,8 +116,8 @@ fn promises(data: &Public) -> Markup {
     html! {
         @for promise in &data.promises {
             h3 { (promise.title) }
-            p { (promise.promise) }
-            p.note { b { "What it does not promise. " } (promise.limits) }
+            p { (prose(&promise.promise)) }
+            p.note { b { "What it does not promise. " } (prose(&promise.limits)) }
         }
         (sizes(data))
     }
@@ -127,17 +133,16 @@ fn sizes(data: &Public) -> Markup {
         rows: rows.collect(),
         texts: 1,
     };
-    let chart = Bars {
+    let title = "How large the groups are";
+    let chart = Rows {
+        label: title.to_owned(),
         labels,
         series: vec![Series::new("groups", groups, AFTER)],
-        across: "records in the group".to_owned(),
-        upwards: "groups".to_owned(),
+        whole: None,
+        show: |groups| thousands(groups as u64),
     };
-    let title = "How large the groups are";
-    let about = "A group is all records that look alike in every quasi-identifier.";
-    let drawing =
-        chart.svg(title, "Number of groups by the number of records they have, small groups on the left.");
-    figure(title, about, &drawing, &table)
+    let about = "Number of groups by how many records they have. A group is all records that look alike in every quasi-identifier.";
+    figure(title, about, &chart.render(), &table)
 }
 
 fn attacks(data: &Public) -> Markup {

@@ -1,8 +1,9 @@
 //! A page stays small whatever it is about.
 
 use incrowd_report::{
-    Association, Attack, ColumnCost, Compared, Configuration, Cost, Exposed, Loss, Outcome, Owner, Promise,
-    Public, Risk, Shape, ShapeKind, SizeBin, comparison_page, owner_page, public_page,
+    Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, Compared, Configuration, Cost, Exposed, Loss,
+    Outcome, Owner, Promise, Public, Risk, Sample, SampleRecord, Sentence, Shape, ShapeKind, SizeBin, Tone,
+    comparison_page, owner_page, public_page,
 };
 
 const COLUMNS: usize = 400;
@@ -98,7 +99,28 @@ fn four_hundred_columns_fit_into_two_megabytes() {
         share: (1.0, 0.5),
     };
     let exposed = |i: usize| Exposed { title: format!("attack {i}"), groups: vec![(1.0, 5, long(i)); 5] };
+    let name = |i: usize| format!("column {i}");
+    let pair = || ("1".to_owned(), "2".to_owned());
+    let moments = |i: usize| ColumnMoments {
+        name: name(i),
+        mean: pair(),
+        deviation: pair(),
+        quartiles: (["1", "2", "3"].map(str::to_owned), ["1", "2", "3"].map(str::to_owned)),
+    };
+    let record = || SampleRecord {
+        before: (0..COLUMNS).map(long).collect(),
+        after: Some((0..COLUMNS).map(long).collect()),
+        fitting: Some(10),
+    };
     let owner = Owner {
+        sample: Some(Sample {
+            columns: (0..COLUMNS).map(name).collect(),
+            records: (0..8).map(|_| record()).collect(),
+        }),
+        column_risks: (0..COLUMNS)
+            .map(|i| ColumnRisk { name: name(i), alone: (3, 0), adds: (0.1, 0.0) })
+            .collect(),
+        moments: (0..COLUMNS).map(moments).collect(),
         risks: (0..COLUMNS).map(risk).collect(),
         exposed: (0..COLUMNS).map(exposed).collect(),
         shapes: shapes(true),
@@ -147,4 +169,38 @@ fn what_is_on_a_page_is_text_and_never_mark_up() {
     assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("<b>("));
     assert!(page.contains("&lt;script&gt;"));
     assert_eq!(format!("{:?}", data.shapes[0]), "Shape { column: \"<b>\", .. }", "no cell reaches a log");
+}
+
+#[test]
+fn an_attack_that_succeeds_is_amber_though_the_promise_holds() {
+    let said =
+        |tone| Sentence { text: "Income can be guessed.".into(), more: "More than guessing.".into(), tone };
+    let page = |tone| owner_page(&Owner { holds: true, sentences: vec![said(tone)], ..Owner::default() });
+    let (good, amber) = (page(Tone::Good), page(Tone::Amber));
+    for words in ["Income can be guessed.", "More than guessing."] {
+        assert!(good.contains(words) && amber.contains(words));
+    }
+    assert!(amber.contains("class=\"verdict amber\"") && amber.contains("yet something can be learned"));
+    assert!(!good.contains("class=\"verdict amber\"") && good.contains("no attack that ran gets far"));
+    let broken = owner_page(&Owner { holds: false, sentences: vec![said(Tone::Amber)], ..Owner::default() });
+    assert!(broken.contains("class=\"verdict bad\"") && broken.contains("does not keep what it promises"));
+}
+
+#[test]
+fn records_are_on_the_owners_page_alone_and_reach_no_log() {
+    let record = SampleRecord {
+        before: vec!["4711".into()],
+        after: Some(vec!["[4000, 5000]".into()]),
+        fitting: Some(12),
+    };
+    let sample = Sample { columns: vec!["zip".into()], records: vec![record] };
+    let owner = Owner { sample: Some(sample), ..Owner::default() };
+    let page = owner_page(&owner);
+    assert!(
+        page.contains("4711")
+            && page.contains("[4000, 5000]")
+            && page.contains("For the data owner only: these are people")
+    );
+    let logged = format!("{owner:?}");
+    assert!(!logged.contains("4711") && !logged.contains("4000"), "{logged}");
 }

@@ -20,7 +20,6 @@ mod private_dir;
 mod steps;
 mod tasks;
 mod texts;
-mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use incrowd::core::MissingCells;
 use incrowd::job::{CompareJob, Job};
 use incrowd::profile::Profile;
+use incrowd::work::{Failed, Watch};
 use incrowd::{
     Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Held, Insight, Judging,
     Measurement, ProfileOptions, Progress, Report, Target,
@@ -17,7 +19,6 @@ use crate::demo;
 use crate::document::Document;
 use crate::open::{Looked, Opened, Origin};
 use crate::tasks::{Key, Kind, Task};
-use crate::work::{Failed, Watch};
 
 /// What work answers.
 #[derive(Clone, Debug)]
@@ -59,6 +60,10 @@ pub(crate) struct Checked {
     pub(crate) measured: Option<Measurement>,
     /// Why nothing was measured.
     pub(crate) unmeasured: Option<String>,
+    /// Whether persons are counted.
+    pub(crate) persons: bool,
+    /// Whether a missing cell was taken to match any value.
+    pub(crate) any: bool,
 }
 
 /// Files that were written.
@@ -187,7 +192,9 @@ fn check(release: &Release, watch: &Watch) -> Result<Answer, Failed> {
         Ok(measured) => (Some(measured), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    Ok(Answer::Checked(Arc::new(Checked { attacks, measured, unmeasured })))
+    let persons = release.job.input.person.is_some();
+    let any = release.job.algorithm.missing_cells == MissingCells::Any;
+    Ok(Answer::Checked(Arc::new(Checked { attacks, measured, unmeasured, persons, any })))
 }
 
 fn compare(table: &Opened, document: &Document, dir: &Path, watch: &Watch) -> Result<Answer, Failed> {

@@ -1,16 +1,18 @@
 //! Work that takes a while: started once for an address, shared by all who look at it, stopped when nobody does.
 //!
-//! What is made in a hurry begins at once. Of what takes longer two run at a time; what was asked for last comes first, because
-//! that is what somebody is looking at. A page that waits keeps asking; work that nobody asked about for a while is given up.
+//! What is made in a hurry begins at once and has the machine to itself: other work pauses at its next step. Of what takes longer two
+//! run at a time; what was asked for last comes first, because that is what somebody is looking at. A page that waits keeps asking.
+//! Work that nobody asked about for a while is given up, and soon if the table is released in another way by now.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use incrowd::work::{Failed, Gate, Watch, caught, in_pool, quietly};
 use serde_json::{Value as Json, json};
 
 use crate::steps::Answer;
-use crate::work::{Failed, Watch, caught};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +54,11 @@ impl Kind {
     fn waits(self) -> bool {
         !matches!(self, Kind::Look | Kind::Quick)
     }
+
+    /// Whether it is about a release that one tries out, and of no use when another is tried.
+    fn tries(self) -> bool {
+        matches!(self, Kind::Quick | Kind::Release | Kind::Alternatives)
+    }
 }
 
 /// Which work is meant.
@@ -81,16 +88,22 @@ pub(crate) struct Task {
     began: Mutex<Instant>,
     /// How many seconds the like took before.
     before: Option<f64>,
+    /// Whether something else is tried by now.
+    left: AtomicBool,
+    /// Whether it was stopped because nobody asked about it. Whoever asks again wants it done.
+    given_up: AtomicBool,
 }
 
 impl Task {
-    fn new(before: Option<f64>) -> Task {
+    fn new(watch: Watch, before: Option<f64>) -> Task {
         Task {
-            watch: Watch::default(),
+            watch,
             state: Mutex::new(State::Waiting),
             asked: Mutex::new(Instant::now()),
             began: Mutex::new(Instant::now()),
             before,
+            left: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
         }
     }
 
@@ -167,6 +180,8 @@ const AT_A_TIME: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Who works and is not asked about for so long is stopped.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
+/// The same where something else is tried by now, and for what is only a quick look: a page that shows it asks twice a second.
+const SHORT_PATIENCE: Duration = Duration::from_millis(1000);
 /// So many finished ones are kept.
 const KEPT: usize = 60;
 
@@ -204,6 +219,7 @@ pub(crate) struct Tasks {
     /// How many seconds work took, by table and kind.
     took: Arc<Mutex<HashMap<(String, Kind), f64>>>,
     queue: Arc<Queue>,
+    gate: Arc<Gate>,
 }
 
 impl Tasks {
@@ -215,15 +231,21 @@ impl Tasks {
     ) -> Arc<Task> {
         let mut all = lock(&self.all);
         tidy(&mut all);
-        if let Some(task) = all.get(key) {
+        if let Some(task) = all.get(key).filter(|task| !task.given_up.load(Ordering::Relaxed)) {
             *lock(&task.asked) = Instant::now();
             return task.clone();
         }
+        if key.kind.tries() {
+            leave_others(&all, key);
+        }
+        quietly(|at| eprintln!("error: incrowd failed at {at}"));
         let like = (key.table.clone(), key.kind);
-        let task = Arc::new(Task::new(lock(&self.took).get(&like).copied()));
+        let waits = key.kind.waits();
+        let watch = if waits { Watch::behind(self.gate.clone()) } else { Watch::default() };
+        let task = Arc::new(Task::new(watch, lock(&self.took).get(&like).copied()));
         all.insert(key.clone(), task.clone());
-        let (own, queue, took, waits) =
-            (task.clone(), self.queue.clone(), self.took.clone(), key.kind.waits());
+        let (own, queue, took) = (task.clone(), self.queue.clone(), self.took.clone());
+        let gate = (!waits).then(|| self.gate.clone());
         let run = move || {
             if waits && !queue.enter(&own) {
                 own.put(State::Failed(Failed::Stopped));
@@ -232,7 +254,11 @@ impl Tasks {
             let began = Instant::now();
             *lock(&own.began) = began;
             own.put(State::Running);
-            let answer = caught(|| work(&own.watch));
+            // Who waits for the gate must not hold the threads of who is in a hurry.
+            let answer = {
+                let _hurried = gate.as_ref().map(|gate| gate.hurry());
+                caught(|| in_pool(|| work(&own.watch)))
+            };
             if waits {
                 queue.leave();
             }
@@ -250,7 +276,9 @@ impl Tasks {
 
     /// The work, if it was asked for.
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Task>> {
-        lock(&self.all).get(key).cloned()
+        let all = lock(&self.all);
+        give_up(&all);
+        all.get(key).cloned()
     }
 
     /// Tells work to stop. It stays stopped until somebody wants it again.
@@ -274,20 +302,40 @@ impl Tasks {
     }
 }
 
+/// Marks what was tried before as left. Where another page still asks about it, it goes on.
+fn leave_others(all: &HashMap<Key, Arc<Task>>, own: &Key) {
+    let other = |key: &Key| key.table == own.table && key.kind.tries() && key.job != own.job;
+    #[allow(clippy::iter_over_hash_type, reason = "each is told by itself")]
+    for (_, task) in all.iter().filter(|(key, _)| other(key)) {
+        task.left.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Stops work that nobody asks about.
+fn give_up(all: &HashMap<Key, Arc<Task>>) {
+    let patience = |key: &Key, task: &Task| match key.kind {
+        Kind::Publish => Duration::MAX,
+        Kind::Quick => SHORT_PATIENCE,
+        _ if task.left.load(Ordering::Relaxed) => SHORT_PATIENCE,
+        _ => LONG_PATIENCE,
+    };
+    #[allow(clippy::iter_over_hash_type, reason = "each is told by itself")]
+    for (key, task) in all {
+        if !task.is_over() && task.unasked() > patience(key, task) {
+            task.given_up.store(true, Ordering::Relaxed);
+            task.watch.stop();
+        }
+    }
+}
+
 /// Gives up what nobody asks about: work under way, and the oldest results.
 fn tidy(all: &mut HashMap<Key, Arc<Task>>) {
-    let given_up = |task: &Arc<Task>| {
+    let long_stopped = |task: &Arc<Task>| {
         let stopped = matches!(*lock(&task.state), State::Failed(Failed::Stopped));
         stopped && task.unasked() > PATIENCE
     };
-    all.retain(|_, task| !given_up(task));
-    let forgotten = |(key, task): &(&Key, &Arc<Task>)| {
-        !task.is_over() && key.kind != Kind::Publish && task.unasked() > LONG_PATIENCE
-    };
-    #[allow(clippy::iter_over_hash_type, reason = "each is told by itself")]
-    for (_, task) in all.iter().filter(forgotten) {
-        task.watch.stop();
-    }
+    all.retain(|_, task| !long_stopped(task));
+    give_up(all);
     // How a table looks is not forgotten: every page about it needs that.
     let mut over: Vec<(Duration, Key)> = all
         .iter()
@@ -335,6 +383,62 @@ mod tests {
         tasks.forget(&key("a", Kind::Quick));
         wait(&tasks.ask(&key("a", Kind::Quick), work));
         assert_eq!(RUNS.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn what_was_tried_before_is_given_up_unless_another_page_asks_about_it() {
+        let tasks = Tasks::default();
+        let forever = |watch: &Watch| loop {
+            watch.advance(1);
+            std::thread::yield_now();
+        };
+        let (seen, unseen) = (key("seen", Kind::Release), key("unseen", Kind::Release));
+        let (followed, forgotten) = (tasks.ask(&seen, forever), tasks.ask(&unseen, forever));
+        tasks.ask(&key("next", Kind::Quick), |_| Ok(Answer::Nothing));
+        // Nobody waits for a clock here: one was asked about just now, the other long ago.
+        let long_ago = Instant::now().checked_sub(2 * SHORT_PATIENCE).unwrap();
+        *lock(&forgotten.asked) = long_ago;
+        followed.state();
+        tasks.get(&seen);
+        assert!(forgotten.watch.is_stopped() && !followed.watch.is_stopped());
+        *lock(&forgotten.asked) = long_ago;
+        // Whoever comes back has it done anew, and does not read that it was stopped.
+        let again = tasks.ask(&unseen, |_| Ok(Answer::Nothing));
+        assert!(!Arc::ptr_eq(&again, &forgotten));
+        assert!(matches!(wait(&forgotten), State::Failed(Failed::Stopped)));
+        tasks.close();
+        wait(&followed);
+    }
+
+    #[test]
+    fn other_work_pauses_while_something_is_made_in_a_hurry() {
+        let tasks = Tasks::default();
+        let counts = |watch: &Watch| loop {
+            watch.advance(1);
+        };
+        let slow = tasks.ask(&key("slow", Kind::Compare), counts);
+        while slow.watch.seen().done == 0 {
+            std::thread::yield_now();
+        }
+        let own = slow.clone();
+        // What is in a hurry sees the other stand still: of two looks at it, however far apart, the second finds nothing new.
+        let quick = tasks.ask(&key("quick", Kind::Quick), move |_| {
+            while own.watch.seen().done != {
+                std::thread::sleep(Duration::from_millis(1));
+                own.watch.seen().done
+            } {}
+            let before = own.watch.seen().done;
+            (0..1000).for_each(|_| std::thread::yield_now());
+            assert_eq!(own.watch.seen().done, before);
+            Ok(Answer::Nothing)
+        });
+        assert!(matches!(wait(&quick), State::Done(_)));
+        let before = slow.watch.seen().done;
+        while slow.watch.seen().done == before {
+            std::thread::yield_now();
+        }
+        tasks.close();
+        assert!(matches!(wait(&slow), State::Failed(Failed::Stopped)));
     }
 
     #[test]

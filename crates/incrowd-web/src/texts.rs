@@ -1,10 +1,9 @@
 //! Every text that pages show, in one place, so that others can translate them. What models, algorithms, attacks and keys are is
 //! said by their cards and is the same everywhere.
 
-use incrowd::Finding;
 use incrowd::job::RoleName;
+use incrowd_report::percent;
 
-use crate::markup::{in_ten, percent};
 use crate::pages::Step;
 use crate::steps::File;
 use crate::tasks::Kind;
@@ -300,7 +299,6 @@ pub(crate) const LOSS_ABOUT: &str =
 pub(crate) const SAMPLE: &str = "Some records, before and after";
 pub(crate) const SAMPLE_ABOUT: &str =
     "Only you see this. The release is shuffled, and says nowhere which record was which.";
-pub(crate) const SUPPRESSED: &str = "left out";
 pub(crate) const ALTERNATIVES: &str = "What if k were another?";
 pub(crate) const ALTERNATIVES_ABOUT: &str = "All made quickly, so that they compare.";
 pub(crate) const TAKE: &str = "Take";
@@ -318,16 +316,6 @@ pub(crate) const ALGORITHM: &str = "algorithm";
 pub(crate) const PROMISE: &str = "promise";
 pub(crate) const TIME: &str = "time";
 
-pub(crate) fn verdict(smallest: u64, persons: bool, any: bool) -> String {
-    if any {
-        return format!(
-            "Whoever sees the release alone finds at least {smallest} records that match. Who knows somebody well may find fewer."
-        );
-    }
-    let what = if persons { "records of several people" } else { "records" };
-    format!("Nobody can be narrowed down below {smallest} {what}.")
-}
-
 pub(crate) fn verdict_more(algorithm: &str, seconds: &str, quick: bool) -> String {
     let quick = if quick { " This is the quick look." } else { "" };
     format!("Made by {algorithm} and checked in {seconds}.{quick}")
@@ -341,14 +329,16 @@ pub(crate) fn size(low: u64, high: u64) -> String {
     }
 }
 
+/// A chance as one in so many.
+pub(crate) fn one_in(chance: f64) -> String {
+    if chance > 0.0 { format!("1/{:.0}", 1.0 / chance) } else { "0".to_owned() }
+}
+
 pub(crate) fn configuration(algorithm: &str, models: &str, loss: f64, smallest: u64) -> String {
     format!("{algorithm}, {models}: {} lost, smallest group {smallest}", percent(loss))
 }
 
 // Check.
-pub(crate) const EVERYBODY: &str = "everybody";
-pub(crate) const NOBODY: &str = "nobody";
-pub(crate) const HARDLY_ANYBODY: &str = "hardly anybody";
 pub(crate) const ATTACKS_FAIL: &str = "No attack that ran gets far.";
 pub(crate) const ATTACKS_SUCCEED: &str = "The promises hold, and yet something can be learned.";
 pub(crate) const ATTACKS: &str = "Attacks";
@@ -365,40 +355,6 @@ pub(crate) const NOT_RUN: &str = "Attacks that did not run, and why";
 pub(crate) const UTILITY: &str = "What it is still good for";
 pub(crate) const UTILITY_ABOUT: &str = "Measured beside the original.";
 pub(crate) const OWNER_ONLY: &str = "For the data owner only";
-
-/// What an attack found, in a sentence. One that is not known here speaks by its numbers.
-pub(crate) fn attack(finding: &Finding) -> Option<String> {
-    let column = finding.column.as_deref().unwrap_or_default();
-    let whom = in_ten(finding.share());
-    Some(match finding.attack {
-        "prosecutor" => {
-            let least = (1.0 / finding.worst.max(f64::MIN_POSITIVE)).round();
-            format!("Nobody can be narrowed down below {least} records.")
-        }
-        "marketer" => return None,
-        "homogeneity" => format!("The {column} of {whom} can be guessed with at least 80 % certainty."),
-        "skewness" => format!("For {whom} the release makes a value of {column} at least twice as likely."),
-        "proximity" => format!("The {column} of {whom} can be guessed nearly."),
-        "similarity" => format!("The category of {column} of {whom} can be guessed."),
-        "singling-out" if finding.at_risk == 0 => return None,
-        "singling-out" => format!("Whoever knows {column} of a person finds the record: {whom}."),
-        _ if finding.at_risk == 0 => return None,
-        name => format!("{name}: {whom} at risk ({}).", finding.measures),
-    })
-}
-
-/// How far counts are off.
-pub(crate) fn counts_off(median: f64) -> String {
-    let off = match median {
-        m if m < 0.005 => return "Counts of small groups are right.".to_owned(),
-        m if (0.17..0.23).contains(&m) => "a fifth".to_owned(),
-        m if (0.23..0.29).contains(&m) => "a quarter".to_owned(),
-        m if (0.29..0.38).contains(&m) => "a third".to_owned(),
-        m if (0.45..0.55).contains(&m) => "a half".to_owned(),
-        m => percent(m),
-    };
-    format!("Counts of small groups are off by {off}.")
-}
 
 // Publish.
 pub(crate) const WRITE: &str = "Where it goes";

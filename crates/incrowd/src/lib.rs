@@ -51,6 +51,8 @@ pub mod explain;
 pub mod job;
 pub mod manifest;
 pub mod profile;
+pub mod sentences;
+pub mod work;
 
 mod as_it_is;
 mod attack;

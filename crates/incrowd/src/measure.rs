@@ -1,6 +1,6 @@
 //! What a release cost: the original against the release.
 
-use incrowd_audit::utility::{Ask, Comparison, Marginal};
+use incrowd_audit::utility::{Ask, Beside, Comparison, Marginal};
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Dataset, Error, Folded, Progress, Result};
@@ -58,6 +58,9 @@ impl Measurement {
     }
 }
 
+/// How many records a report puts beside published ones.
+pub(crate) const SAMPLE: usize = 8;
+
 /// What a report also wants to know of the two tables, and only the data owner may see.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
@@ -65,6 +68,8 @@ pub(crate) struct Kept {
     pub(crate) original: Option<Folded>,
     /// The columns before and after.
     pub(crate) marginals: Vec<Marginal>,
+    /// Some records beside published ones that fit them, with the names of the columns.
+    pub(crate) beside: (Vec<String>, Vec<Beside>),
 }
 
 /// What is measured, and with which questions.

@@ -5,6 +5,7 @@
 //! column makes them so, and [`population`] estimates how many of them are unique among all people the table is a sample
 //! of.
 
+mod by_column;
 mod combinations;
 mod partition;
 mod persons;
@@ -12,6 +13,7 @@ pub mod population;
 mod uniqueness;
 mod weighted;
 
+pub use by_column::{Grouped, without_each};
 pub use combinations::{
     Combination, Dependency, Found, Search, alone_on, needed, search, search_persons, sets,
 };

@@ -37,6 +37,8 @@ pub(crate) struct Line {
     pub(crate) counts: Vec<u64>,
     /// What each of the release's distinct cells covers, in the order of their texts.
     pub(crate) covers: Vec<Cover>,
+    /// Those texts; that of a missing value is empty.
+    pub(crate) texts: Vec<String>,
     /// How many published records have each of those cells.
     pub(crate) published: Vec<u64>,
 }
@@ -102,7 +104,7 @@ impl Comparison {
                 let cell = quasi.domain.read(text.unwrap_or_default())?;
                 Some(Cover::of_cell(&quasi.domain, &cell))
             };
-            let (map, covers, published) = covers(release, column, read)?;
+            let Cells { map, covers, texts, published } = cells_of(release, column, read)?;
             let codes: Vec<u32> = (0..original.rows()).map(|row| original.quasi_codes(row)[q]).collect();
             let all = quasi.domain.leaves();
             let (numbers, range) = match &quasi.domain {
@@ -112,7 +114,18 @@ impl Comparison {
             let missing = numbers.as_ref().filter(|n| n.len() < all as usize).map(|n| n.len() as u32);
             let counts = count(&codes, original, all);
             let (name, part) = (quasi.name.clone(), Part::Quasi);
-            lines.push(Line { name, part, leaves: all, numbers, range, missing, counts, covers, published });
+            lines.push(Line {
+                name,
+                part,
+                leaves: all,
+                numbers,
+                range,
+                missing,
+                counts,
+                covers,
+                texts,
+                published,
+            });
             leaves.push(codes);
             cells.push(map);
         }
@@ -120,7 +133,8 @@ impl Comparison {
         for (s, column) in original.sensitive().iter().enumerate() {
             let Some(at) = release.column(&column.name) else { continue };
             let values = ValueLine::new(column);
-            let (map, covers, published) = covers(release, at, |text| values.cover(text, missing))?;
+            let Cells { map, covers, texts, published } =
+                cells_of(release, at, |text| values.cover(text, missing))?;
             let codes: Vec<u32> = (0..original.rows())
                 .map(|row| values.leaf[original.sensitive_codes(row)[s] as usize])
                 .collect();
@@ -130,7 +144,18 @@ impl Comparison {
             let range = values.range();
             let missing = column.missing.map(|code| values.leaf[code as usize]);
             let (name, numbers) = (column.name.clone(), values.numbers);
-            lines.push(Line { name, part, leaves: all, numbers, range, missing, counts, covers, published });
+            lines.push(Line {
+                name,
+                part,
+                leaves: all,
+                numbers,
+                range,
+                missing,
+                counts,
+                covers,
+                texts,
+                published,
+            });
             leaves.push(codes);
             cells.push(map);
         }
@@ -172,7 +197,7 @@ impl Comparison {
         // The cells of each line again, in the order of their texts.
         let mut cells: Vec<Vec<u32>> = Vec::new();
         for &column in &quasi {
-            cells.push(covers(boxes, column, |_| Some(Cover::leaf(0, None)))?.0);
+            cells.push(cells_of(boxes, column, |_| Some(Cover::leaf(0, None)))?.map);
         }
         let mut shares: HashMap<Vec<u32>, Vec<(u64, u64, u64)>> = HashMap::new();
         for row in 0..boxes.rows() {
@@ -238,11 +263,7 @@ fn count(codes: &[u32], original: &Dataset, leaves: u32) -> Vec<u64> {
 
 /// The distinct cells of a column in the order of their texts: where each code goes, what each covers, and how many
 /// records have it.
-fn covers(
-    release: &Folded,
-    column: usize,
-    read: impl Fn(Option<&str>) -> Option<Cover>,
-) -> Result<(Vec<u32>, Vec<Cover>, Vec<u64>)> {
+fn cells_of(release: &Folded, column: usize, read: impl Fn(Option<&str>) -> Option<Cover>) -> Result<Cells> {
     let FoldedColumn { name, texts } = &release.columns[column];
     let mut records = vec![0u64; texts.len()];
     for row in 0..release.rows() {
@@ -252,13 +273,24 @@ fn covers(
     used.sort_by_key(|&code| (code != MISSING as usize, &texts[code]));
     let mut map = vec![0; texts.len()];
     let (mut covers, mut published) = (Vec::with_capacity(used.len()), Vec::with_capacity(used.len()));
+    let mut shown = Vec::with_capacity(used.len());
     for code in used {
         map[code] = covers.len() as u32;
         let text = (code != MISSING as usize).then(|| texts[code].as_str());
         covers.push(read(text).ok_or_else(|| foreign(name))?);
         published.push(records[code]);
+        shown.push(text.unwrap_or_default().to_owned());
     }
-    Ok((map, covers, published))
+    Ok(Cells { map, covers, texts: shown, published })
+}
+
+/// The distinct cells of a column of a release.
+struct Cells {
+    /// The cell of each code.
+    map: Vec<u32>,
+    covers: Vec<Cover>,
+    texts: Vec<String>,
+    published: Vec<u64>,
 }
 
 /// The values of a sensitive column as a line: numbers in their order, other texts in theirs, a missing value last.

@@ -6,6 +6,7 @@
 //! in each column. The leaves are those of the domain, because a reader has the hierarchies but not the original; of a
 //! column of numbers they are the values that occur in the original.
 
+mod beside;
 mod bins;
 mod card;
 mod classification;
@@ -31,6 +32,7 @@ mod total_variation;
 #[cfg(test)]
 mod twins;
 
+pub use beside::{Beside, beside};
 pub use card::{Ask, Card, ColumnFigure, Layout, Measure, Measured};
 pub use classification::{Classification, MOST_CLASSES, Scores, Task, classify};
 pub use columns::{ColumnUtility, columns};

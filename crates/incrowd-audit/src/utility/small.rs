@@ -101,6 +101,11 @@ pub(crate) fn people() -> impl Strategy<Value = Vec<Person>> {
 
 /// What the measures are given: two folded tables, the release in another order than the original.
 pub(crate) fn compare(people: &[Person]) -> Comparison {
+    compare_with(people).0
+}
+
+/// The same with the original as it was encoded.
+pub(crate) fn compare_with(people: &[Person]) -> (Comparison, Dataset) {
     let fold = |records: Vec<&[String; 4]>| {
         let cells = |r: &&[String; 4]| r.iter().map(|c| Some(c.clone())).collect::<Vec<_>>();
         let owned: Vec<Vec<Option<String>>> = records.iter().map(cells).collect();
@@ -117,7 +122,7 @@ pub(crate) fn compare(people: &[Person]) -> Comparison {
     let original =
         Dataset::encode(original, &specs, &[], "?").unwrap_or_else(|e| panic!("{}", e.misfit.error));
     let release = fold(people.iter().rev().filter_map(|p| p.cells.as_ref()).collect());
-    Comparison::new(&original, &release, "?", None).unwrap()
+    (Comparison::new(&original, &release, "?", None).unwrap(), original)
 }
 
 /// The same people with nothing generalized and nobody suppressed.

@@ -11,20 +11,34 @@ use incrowd_testing::or_skip;
 
 use crate::room::Room;
 
-/// Counts the charts that take room on the page and hold something with an extent and a colour, lines for the eye apart.
+/// Counts the charts that take room on the page and hold something with an extent and a colour, lines for the eye apart; the lists of
+/// bars that show one; texts in charts that are too small to read or run over the edge; and how far the page itself does.
 const PROBE: &str = r#"<script>
-var all = 0, drawn = 0;
+var all = 0, drawn = 0, lists = 0, bars = 0, small = 0, out = 0;
+function shown(shape) {
+  if ((shape.getAttribute("class") || "").match(/line-rule|fill-soft|target/)) return false;
+  var own = shape.getBoundingClientRect(), style = getComputedStyle(shape);
+  return own.width + own.height > 0 && (style.fill != "none" || style.stroke != "none");
+}
 document.querySelectorAll("svg[role=img]").forEach(function (svg) {
   all++;
-  var box = svg.getBoundingClientRect(), shapes = 0;
-  svg.querySelectorAll("rect, path, polyline, polygon, circle, line").forEach(function (shape) {
-    if ((shape.getAttribute("style") || "").includes("--rule")) return;
-    var own = shape.getBBox(), style = getComputedStyle(shape);
-    if (own.width + own.height > 0 && (style.fill != "none" || style.stroke != "none")) shapes++;
+  var box = svg.getBoundingClientRect();
+  var shapes = [...svg.querySelectorAll("rect, path, circle")].filter(shown).length;
+  if (box.width > 200 && box.height > 20 && shapes > 0) drawn++;
+  svg.querySelectorAll("text").forEach(function (text) {
+    var own = text.getBoundingClientRect();
+    if (own.height < 11) small++;
+    if (own.left < -1 || own.right > innerWidth + 1) out++;
   });
-  if (box.width > 50 && box.height > 20 && shapes > 0) drawn++;
 });
+document.querySelectorAll("ul.rows").forEach(function (list) {
+  lists++;
+  if ([...list.querySelectorAll("rect")].some(shown)) bars++;
+});
+var over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 document.body.setAttribute("data-charts", all + " of which drawn " + drawn);
+document.body.setAttribute("data-lists", lists + " of which drawn " + bars);
+document.body.setAttribute("data-texts", small + " small, " + out + " out, " + over + " over");
 </script></body>"#;
 
 struct Browser {
@@ -88,10 +102,17 @@ impl Browser {
         command.output().unwrap()
     }
 
-    fn dom(&self, name: &str, page: &str) -> String {
+    fn dom(&self, name: &str, page: &str, width: u32) -> String {
         self.room.write(name, page);
-        let output = self
-            .open(&self.room.path().join(name), &["--virtual-time-budget=3000".into(), "--dump-dom".into()]);
+        // A window is never narrower than 500 pixels; a frame is.
+        let frame = format!(
+            "<!DOCTYPE html><body><iframe src=\"{name}\" width=\"{width}\" height=\"900\"></iframe><script>onload = () => \
+             document.body.append(document.querySelector('iframe').contentDocument.body.cloneNode())</script></body>"
+        );
+        self.room.write("frame.html", frame);
+        let more =
+            ["--virtual-time-budget=3000", "--dump-dom", "--allow-file-access-from-files"].map(str::to_owned);
+        let output = self.open(&self.room.path().join("frame.html"), &more);
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -154,13 +175,20 @@ fn charts_are_drawn_and_nothing_is_fetched() {
         // The page forbids scripts; the probe runs in a copy that does not.
         let (before, after) = page.split_once("<meta http-equiv").unwrap();
         let open = format!("{before}{}", after.split_once('>').unwrap().1);
-        let dom = browser.dom("probe.html", &open.replace("</body>", PROBE));
         let charts = page.matches("role=\"img\"").count();
-        assert!(charts > 0, "{name} has no chart");
-        assert!(
-            dom.contains(&format!("data-charts=\"{charts} of which drawn {charts}\"")),
-            "{name}: {charts} charts"
-        );
+        let lists = page.matches("<ul class=\"rows").count();
+        assert!(charts > 0 && lists > 0, "{name} has no chart");
+        for width in [360, 1280] {
+            let dom = browser.dom("probe.html", &open.replace("</body>", PROBE), width);
+            for found in [
+                format!("data-charts=\"{charts} of which drawn {charts}\""),
+                format!("data-lists=\"{lists} of which drawn {lists}\""),
+                "data-texts=\"0 small, 0 out, 0 over\"".to_owned(),
+            ] {
+                let told = dom.split("data-charts").nth(1).and_then(|rest| rest.split('>').next());
+                assert!(dom.contains(&found), "{name} at {width}: {found}, found {told:?}");
+            }
+        }
         assert!(browser.hosts("page.html", &page).is_empty(), "{name} asks for something");
         let light = browser.picture(&page, &format!("{name}-light"), false);
         let dark = browser.picture(&page, &format!("{name}-dark"), true);
@@ -180,7 +208,7 @@ fn the_questions_can_be_answered_otherwise(
     charts: usize,
     light: &[u8],
 ) {
-    let empty = browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE));
+    let empty = browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE), 1000);
     assert!(
         !empty.contains(&format!("{charts} of which drawn {charts}\"")),
         "{charts} charts without shapes"
@@ -190,6 +218,6 @@ fn the_questions_can_be_answered_otherwise(
     assert!(leak.contains("fetched.invalid"), "the log would not have shown it");
     // And with the page's own policy even that is not fetched.
     assert!(browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(), "the policy holds");
-    let blank = page.replace("<svg viewBox=\"0 0 720", "<svg style=\"display: none\" viewBox=\"0 0 720");
+    let blank = page.replace("<svg class=\"area\"", "<svg style=\"display: none\" class=\"area\"");
     assert!(browser.picture(&blank, "report-public-without-charts", false) != light, "charts show");
 }

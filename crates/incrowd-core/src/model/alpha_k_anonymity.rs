@@ -44,6 +44,7 @@ pub(super) const CARD: Card = Card {
         },
         ON,
     ],
+    kinds: &[],
     needs: &[Need::Records, Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {

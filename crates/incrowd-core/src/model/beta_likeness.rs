@@ -8,7 +8,7 @@
 
 use super::running::{Range, Running, Shares, Within, first_true};
 use super::watched::Watched;
-use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -39,6 +39,26 @@ pub(super) const CARD: Card = Card {
             about: "whether the gain is also capped by the value's own information, -ln of its share",
         },
         ON,
+    ],
+    kinds: &[
+        Kind {
+            param: "kind",
+            value: "enhanced",
+            promise: "In every group the share of each value of {on} exceeds its share in the whole release by at most {beta} \
+                      times that share, so no rare value becomes much more likely; the gain of frequent values is also capped by -ln of their share.",
+            limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the \
+                     same are bounded one by one. The reference is the release itself, which is the adversary's prior only if \
+                     nothing better is known.",
+        },
+        Kind {
+            param: "kind",
+            value: "basic",
+            promise: "In every group the share of each value of {on} exceeds its share in the whole release by at most {beta} \
+                      times that share, so no rare value becomes much more likely.",
+            limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the \
+                     same are bounded one by one. The reference is the release itself, which is the adversary's prior only if \
+                     nothing better is known. With large beta it lets frequent values become certain.",
+        },
     ],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: false },

@@ -33,6 +33,7 @@ pub(super) const CARD: Card = Card {
         },
         ON,
     ],
+    kinds: &[],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: false },
     make: |params| {

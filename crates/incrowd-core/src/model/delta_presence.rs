@@ -40,6 +40,7 @@ pub(super) const CARD: Card = Card {
             about: "the greatest probability of being in the table",
         },
     ],
+    kinds: &[],
     needs: &[Need::Population],
     survives: Survives { merging: false, overlapping: false, suppressing: false },
     make: |params| {

@@ -9,7 +9,7 @@
 //! from the most frequent number alone.
 
 use super::watched::Watched;
-use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -44,6 +44,24 @@ pub(super) const CARD: Card = Card {
             about: "whether epsilon is a difference or a share of the number",
         },
         ON,
+    ],
+    kinds: &[
+        Kind {
+            param: "neighbourhood",
+            value: "absolute",
+            promise: "In every group at most one record in {m} has a number of {on} within {epsilon} of any record's own, so \
+                      nobody's number is known that nearly with more confidence than 1/{m}.",
+            limits: "It bounds the confidence after the release, not how much it rose. Numbers must be spread: a value that \
+                     more than one record in {m} shares (a salary of 0) makes it unreachable.",
+        },
+        Kind {
+            param: "neighbourhood",
+            value: "relative",
+            promise: "In every group at most one record in {m} has a number of {on} within {epsilon} times the number of any record's own, so \
+                      nobody's number is known that nearly with more confidence than 1/{m}.",
+            limits: "It bounds the confidence after the release, not how much it rose. Numbers must be spread: a value that \
+                     more than one record in {m} shares (a salary of 0) makes it unreachable.",
+        },
     ],
     needs: &[Need::Sensitive],
     survives: Survives { merging: false, overlapping: false, suppressing: true },

@@ -39,6 +39,7 @@ pub(super) const CARD: Card = Card {
             about: "the greatest share of a group's records that one person may have",
         },
     ],
+    kinds: &[],
     needs: &[Need::Records],
     survives: Survives { merging: true, overlapping: true, suppressing: true },
     make: |params| {

@@ -38,6 +38,7 @@ pub(super) const CARD: Card = Card {
         },
         ON,
     ],
+    kinds: &[],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {

@@ -31,6 +31,7 @@ pub(super) const CARD: Card = Card {
         default: None,
         about: "how many people of the population the cells cover at least",
     }],
+    kinds: &[],
     needs: &[Need::Population],
     survives: Survives { merging: true, overlapping: true, suppressing: true },
     make: |params| Ok(Box::new(KMap { k: params.count("k") })),

@@ -14,7 +14,7 @@
 
 use super::running::{self, Running};
 use super::watched::Watched;
-use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use super::{self as model, BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::eligibility::eligible;
@@ -54,6 +54,41 @@ pub(super) const CARD: Card = Card {
             about: "with kind = \"recursive\": how many times the rarer values the most frequent one stays below",
         },
         ON,
+    ],
+    kinds: &[
+        model::Kind {
+            param: "kind",
+            value: "distinct",
+            promise: "Every group has at least {l} different values of {on}.",
+            limits: "It counts values and not how often they occur: one of them may hold 99 of 100 records. Values that differ \
+                     may mean nearly the same (three stomach diseases, salaries of 3000 and 3100). It knows nothing of what an \
+                     adversary knows about a person beforehand.",
+        },
+        model::Kind {
+            param: "kind",
+            value: "entropy",
+            promise: "In every group the entropy of {on} is at least ln {l}: its values are spread at least as evenly as {l} \
+                      equally frequent ones would be.",
+            limits: "A single value may still be much more frequent than the others. Values that differ may mean nearly the \
+                     same, and a group may be far from the whole table. A value that most records of the table share makes it \
+                     unreachable, unless records are withheld first (r-suppression).",
+        },
+        model::Kind {
+            param: "kind",
+            value: "recursive",
+            promise: "In every group the most frequent value of {on} occurs less than {c} times as often as the values from \
+                      the {l}th most frequent on together.",
+            limits: "Values that differ may mean nearly the same, and a group may be far from the whole table. It knows nothing \
+                     of what an adversary knows about a person beforehand.",
+        },
+        model::Kind {
+            param: "kind",
+            value: "frequency",
+            promise: "In no group more than one record in {l} has the same value of {on}.",
+            limits: "Values that differ may mean nearly the same, and a value may still become many times more likely than in \
+                     the whole table. A value that most records of the table share makes it unreachable, unless records are \
+                     withheld first (r-suppression).",
+        },
     ],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },

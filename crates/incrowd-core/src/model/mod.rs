@@ -11,6 +11,7 @@ mod epsilon_m_anonymity;
 mod k_anonymity;
 mod k_e_anonymity;
 mod k_map;
+mod kinds;
 mod l_diversity;
 mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
@@ -23,6 +24,7 @@ mod unit;
 mod watched;
 
 pub use k_anonymity::KAnonymity;
+pub use kinds::Kind;
 pub use running::Running;
 
 use std::fmt::Debug;
@@ -101,6 +103,8 @@ pub struct Card {
     pub limits: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
+    /// What it promises by a parameter that chooses between several meanings; none if there is only one.
+    pub kinds: &'static [Kind],
     /// What a group summary must hold.
     pub needs: &'static [Need],
     /// Under which changes it keeps holding.

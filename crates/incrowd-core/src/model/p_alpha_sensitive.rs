@@ -27,6 +27,7 @@ pub(super) const CARD: Card = Card {
              category is harmless enough. In the paper, Table 8 violates its own alpha (0 + 1 is not 2), Table 6 publishes \
              record 3 under a zip code it does not have, and Table 7 shows a disease its microdata lack.",
     params: PARAMS,
+    kinds: &[],
     needs: &[Need::Records, Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| Ok(Box::new(Weighted::new(params, false, &CARD))),

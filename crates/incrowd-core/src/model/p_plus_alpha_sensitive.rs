@@ -20,6 +20,7 @@ pub(super) const CARD: Card = Card {
              vulnerable to the similarity attack under (2+, 2), which cannot be: every group has two categories by \
              definition.",
     params: PARAMS,
+    kinds: &[],
     needs: &[Need::Records, Need::Sensitive, Need::Categories],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| Ok(Box::new(Weighted::new(params, true, &CARD))),

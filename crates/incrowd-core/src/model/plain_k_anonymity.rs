@@ -115,6 +115,7 @@ pub(super) const CARD: Card = Card {
         },
         ON,
     ],
+    kinds: &[],
     needs: &[Need::Sensitive, Need::Region],
     survives: Survives { merging: false, overlapping: false, suppressing: true },
     make: |params| {

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use super::running::{Moved, Running, Work};
 use super::spread::Spread;
 use super::watched::Watched;
-use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
+use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::{Dataset, Sensitive};
 use crate::error::Result;
@@ -49,6 +49,32 @@ pub(super) const CARD: Card = Card {
             about: "how far two values are apart: equally, by rank, or by the column's hierarchy",
         },
         ON,
+    ],
+    kinds: &[
+        Kind {
+            param: "distance",
+            value: "equal",
+            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
+                      somebody's group says little more than knowing the release. All values count as equally far apart.",
+            limits: "The distance is an average: a rare value may still become many times more likely (see beta-likeness). It is relative to the release itself, which is the adversary's prior only if nothing \
+                     better is known. It does not bound identity disclosure: add k-anonymity.",
+        },
+        Kind {
+            param: "distance",
+            value: "ordered",
+            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
+                      somebody's group says little more than knowing the release. Values count as far apart as their ranks are.",
+            limits: "The distance is an average over ranks: neighbouring values may change places at little cost. It is relative to the release itself, which is the adversary's prior only if nothing \
+                     better is known. It does not bound identity disclosure: add k-anonymity.",
+        },
+        Kind {
+            param: "distance",
+            value: "hierarchical",
+            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
+                      somebody's group says little more than knowing the release. Values count as far apart as their hierarchy says.",
+            limits: "The distance is an average: values below one node may change places at little cost. It is relative to the release itself, which is the adversary's prior only if nothing \
+                     better is known. It does not bound identity disclosure: add k-anonymity.",
+        },
     ],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: false },

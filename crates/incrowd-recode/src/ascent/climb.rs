@@ -38,6 +38,8 @@ pub(super) fn climb(
         blocks.prepare(check, chunk, &rest);
         // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
         let candidates = |counter: &mut ClassCounter, node: &Vec<u8>| {
+            // Of a large table a single node takes a while: whoever is told to stop does so here.
+            progress.advance(0);
             counter.candidates(check, &blocks.parts(node), &rest, &there)
         };
         let candidates: Vec<CandidateGroups> =

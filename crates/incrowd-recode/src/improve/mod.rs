@@ -132,6 +132,8 @@ pub(crate) fn improve(
             if late() {
                 return (groups, 0);
             }
+            // A round may take seconds: whoever is told to stop need not wait for its end.
+            progress.advance(0);
             let mut looks = 0;
             let groups = if regroup { regroup::regroup(check, shapes, groups, &mut looks) } else { groups };
             let (groups, moving) = Window::new(check, shapes, groups).improve();

@@ -1,163 +1,81 @@
-//! Charts as SVG. Colours are names that the page's style sheet decides about, so that one drawing serves light, dark and
-//! paper.
+//! Charts that fill the width they have: places are shares of it, texts keep their size, names stand in lists that wrap. Colours come from
+//! classes of the style sheet, so that one drawing serves light, dark and paper. No chart has a style of its own, which the pages of
+//! `incrowd serve` forbid.
 
-mod bars;
+mod marks;
 mod matrix;
 mod overlay;
 mod rows;
+mod scale;
 mod scatter;
 
-pub(crate) use bars::Bars;
-pub(crate) use matrix::Matrix;
-pub(crate) use overlay::Overlay;
-pub(crate) use rows::Rows;
-pub(crate) use scatter::{Point, Scatter};
+pub use marks::mark;
+pub use matrix::Matrix;
+pub use overlay::Overlay;
+pub use rows::{Rows, Series, bar};
+pub use scatter::{Point, Scatter};
 
-use plotters::coord::Shift;
-use plotters::drawing::DrawingAreaErrorKind;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use maud::{Markup, html};
 
-use crate::format::short;
-
-/// Values of one kind, one per label.
-#[derive(Clone, Debug)]
-pub(crate) struct Series {
-    /// What they are.
-    pub(crate) name: String,
-    pub(crate) values: Vec<f64>,
-    pub(crate) colour: RGBColor,
-}
-
-impl Series {
-    pub(crate) fn new(name: &str, values: Vec<f64>, colour: RGBColor) -> Series {
-        Series { name: name.to_owned(), values, colour }
-    }
-}
-
-/// What a drawing is made on.
-pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// What drawing into memory answers.
-pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
-
-// Colours that tell each other apart for colour-blind readers too (Okabe and Ito). They are only names here: each stands for
-// a variable of the style sheet.
-pub(crate) const INK: RGBColor = RGBColor(17, 17, 17);
-pub(crate) const MUTED: RGBColor = RGBColor(119, 119, 119);
-pub(crate) const RULE: RGBColor = RGBColor(221, 221, 221);
-pub(crate) const AFTER: RGBColor = RGBColor(0, 114, 178);
-pub(crate) const BEFORE: RGBColor = RGBColor(230, 159, 0);
+/// Classes of colours that tell each other apart for colour-blind readers too (Okabe and Ito).
+pub const AFTER: &str = "blue";
+/// For what was there before.
+pub const BEFORE: &str = "amber";
 /// For kinds of points, in their order.
-pub(crate) const KINDS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
+pub(crate) const KINDS: [&str; 6] = ["blue", "vermilion", "green", "purple", "amber", "sky"];
 
-const VARIABLES: [(RGBColor, &str); 9] = [
-    (INK, "ink"),
-    (MUTED, "muted"),
-    (RULE, "rule"),
-    (AFTER, "blue"),
-    (BEFORE, "amber"),
-    (KINDS[1], "vermilion"),
-    (KINDS[2], "green"),
-    (KINDS[3], "purple"),
-    (KINDS[5], "sky"),
-];
-
-/// Draws, and gives the drawing a title and a description for those who do not see it.
-pub(crate) fn svg(
-    (width, height): (u32, u32),
-    title: &str,
-    description: &str,
-    draw: impl FnOnce(&Area<'_>) -> Drawn,
-) -> String {
-    let mut text = String::new();
-    let drawn = {
-        let root = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-        draw(&root).and_then(|()| root.present())
-    };
-    // Drawing into memory does not fail; if it ever does, the table below the chart still tells everything.
-    if drawn.is_err() {
-        return String::new();
-    }
-    themed(&text, (width, height), title, description)
+/// A share of the width.
+pub fn pc(share: f64) -> String {
+    format!("{:.3}%", 100.0 * share)
 }
 
-fn themed(text: &str, (width, height): (u32, u32), title: &str, description: &str) -> String {
-    let body = text.split_once('>').map_or("", |(_, body)| body);
-    let mut body = body.replace(" font-family=\"sans-serif\"", "").replace(" opacity=\"1\"", "");
-    for (RGBColor(r, g, b), name) in VARIABLES {
-        let hex = format!("#{r:02X}{g:02X}{b:02X}");
-        for attribute in ["fill", "stroke"] {
-            let named = format!("style=\"{attribute}:var(--{name})\"");
-            body = body.replace(&format!("{attribute}=\"{hex}\""), &named);
+/// The names of series, each with a swatch of its colour. They wrap.
+pub fn legend(series: &[(&str, &str)]) -> Markup {
+    html! {
+        ul.legend aria-hidden="true" {
+            @for (name, colour) in series { li { span class={ "mark fill-" (colour) } {} (name) } }
         }
     }
-    // Plotters sets text in lines of its own, which a reader of the mark-up would take for blanks.
-    let (title, description) = (escaped(title), escaped(description));
-    format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"><title>{title}</title>\
-         <desc>{description}</desc>{}",
-        body.trim_start()
-    )
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
+/// How wide the numbers on the left of a plot are.
+const UP: u32 = 56;
 
-/// Where a text stands from its point.
-#[derive(Clone, Copy)]
-pub(crate) enum Anchor {
-    Left,
-    Middle,
-    Right,
-}
-
-/// Plotters takes a size for the height of a line and writes a font that is smaller by this factor.
-pub(crate) fn points(size: u32) -> f64 {
-    f64::from(size) * 1.24
-}
-
-/// Writes a text.
-pub(crate) fn write(
-    area: &Area<'_>,
-    text: &str,
-    at: (i32, i32),
-    size: u32,
-    colour: RGBColor,
-    anchor: Anchor,
-) -> Drawn {
-    let horizontal = match anchor {
-        Anchor::Left => HPos::Left,
-        Anchor::Middle => HPos::Center,
-        Anchor::Right => HPos::Right,
-    };
-    let style = TextStyle::from(("sans-serif", points(size)).into_font())
-        .color(&colour)
-        .pos(Pos::new(horizontal, VPos::Center));
-    area.draw_text(text, &style, at)
-}
-
-/// The names of the series with a swatch each, from the left. Characters are taken to be about as wide as they mostly are.
-pub(crate) fn legend(area: &Area<'_>, series: &[(&str, RGBColor)], (left, top): (i32, i32)) -> Drawn {
-    let mut x = left;
-    for (name, colour) in series {
-        area.draw(&Rectangle::new([(x, top - 5), (x + 10, top + 5)], colour.filled()))?;
-        write(area, name, (x + 16, top), 14, INK, Anchor::Left)?;
-        x += 36 + name.chars().count() as i32 * 7;
+/// What stands on the left of a plot: numbers at heights in pixels.
+fn ticks_up(height: u32, ticks: &[(f64, String)]) -> Markup {
+    html! {
+        svg.up width=(UP) height=(height) aria-hidden="true" {
+            @for (y, text) in ticks { text class="tick" x=(UP - 8) y=(format!("{:.1}", y + 4.5)) text-anchor="end" { (text) } }
+        }
     }
-    Ok(())
 }
 
-/// A label that fits into so many pixels.
-pub(crate) fn fitted(text: &str, pixels: i32) -> String {
-    short(text, (pixels / 8).max(3) as usize)
+/// A drawing that takes all the width beside the numbers on its left, with a title and a description for those who do not see it.
+fn plot(about: (&str, &str), height: u32, ticks: &[(f64, String)], links: bool, drawn: &Markup) -> Markup {
+    let lines = html! {
+        @for (y, _) in ticks { line class="line-rule" x1="0" x2="100%" y1=(format!("{y:.1}")) y2=(format!("{y:.1}")) {} }
+    };
+    let (title, says) = about;
+    html! {
+        div.plot {
+            (ticks_up(height, ticks))
+            @if links {
+                svg.area width="100%" height=(height) role="group" aria-label=(title) { (lines) (drawn) }
+            } @else {
+                svg.area width="100%" height=(height) role="img" { title { (title) } desc { (says) } (lines) (drawn) }
+            }
+        }
+    }
+}
+
+/// Texts below a plot: each at a share of the width, the first and the last within it.
+fn ticks_across(y: u32, ticks: &[(f64, String)]) -> Markup {
+    html! {
+        @for (share, text) in ticks {
+            @let anchor = if *share < 0.08 { "start" } else if *share > 0.92 { "end" } else { "middle" };
+            text class="tick" x=(pc(*share)) y=(y) text-anchor=(anchor) { (text) }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -168,70 +86,90 @@ mod tests {
     fn all() -> Vec<String> {
         let series = |name: &str, colour| Series::new(name, vec![3.0, 0.0, 5.5], colour);
         let labels: Vec<String> = ["a & b", "<c>", "d"].map(str::to_owned).to_vec();
-        let bars = Bars {
+        let rows = Rows {
+            label: "A <title>".into(),
             labels: labels.clone(),
             series: vec![series("original", BEFORE), series("release", AFTER)],
-            across: "size".into(),
-            upwards: "groups".into(),
-        };
-        let rows = Rows {
-            labels: labels.clone(),
-            series: vec![series("x", AFTER)],
             whole: Some(10.0),
             show: |x| x.to_string(),
         };
         let overlay = Overlay {
-            ends: ["0", "1", "2"].map(str::to_owned).to_vec(),
+            ends: ["0", "<c>", "2"].map(str::to_owned).to_vec(),
             before: Some(vec![0.4, 0.6]),
             after: vec![0.5, 0.5],
-            names: ("original".into(), "release".into()),
         };
-        let matrix = Matrix { names: labels, values: vec![((0, 1), 0.2), ((0, 2), 0.9), ((1, 2), 0.0)] };
-        let point =
-            |(kind, x): (usize, f64)| Point { x, y: 1.0 / x, kind, front: kind != 1, chosen: kind == 2 };
+        let matrix =
+            Matrix { names: labels.clone(), values: vec![((0, 1), 0.2), ((0, 2), 0.9), ((1, 2), 0.0)] };
+        let point = |(kind, x): (usize, f64)| Point {
+            x,
+            y: 1.0 / x,
+            kind,
+            front: kind != 1,
+            chosen: kind == 2,
+            says: "a & b <c>".into(),
+            link: None,
+        };
         let points = (0..7).map(|kind| point((kind, 0.1 + kind as f64))).collect();
-        let kinds = (0..7).map(|kind| format!("kind {kind}")).collect();
-        let scatter =
-            Scatter { kinds, points, guessing: Some(0.1), across: "risk".into(), upwards: "loss".into() };
-        let (title, says) = ("A <title>", "what & why");
+        let scatter = Scatter {
+            kinds: labels,
+            points,
+            guessing: Some(0.1),
+            across: "risk".into(),
+            upwards: "loss".into(),
+            show: (|x| x.to_string(), |x| x.to_string()),
+        };
+        let about = ("A <title>", "what & why");
         vec![
-            bars.svg(title, says),
-            rows.svg(title, says),
-            overlay.svg(title, says),
-            matrix.svg(title, says),
-            scatter.svg(title, says),
+            rows.render().into_string(),
+            matrix.render(about.0).into_string(),
+            overlay.render(about).into_string(),
+            scatter.render(about).into_string(),
         ]
     }
 
     #[test]
     fn the_style_sheet_decides_about_every_colour() {
-        for svg in all() {
-            assert!(svg.contains("var(--"), "{svg}");
-            assert!(!svg.contains("=\"#") && !svg.contains("rgb("), "a colour of its own\n{svg}");
-            assert!(!svg.contains("font-family"), "{svg}");
+        for drawn in all() {
+            assert!(drawn.contains("class="), "{drawn}");
+            for own in ["=\"#", "rgb(", "style=", "font-family", "<script"] {
+                assert!(!drawn.contains(own), "{own}\n{drawn}");
+            }
         }
     }
 
     #[test]
     fn a_drawing_says_what_it_is_and_breaks_no_page() {
-        for svg in all() {
-            assert!(svg.starts_with("<svg viewBox=") && svg.trim_end().ends_with("</svg>"), "{svg}");
-            assert!(svg.contains("role=\"img\"") && svg.contains("<title>A &lt;title&gt;</title>"), "{svg}");
-            assert!(svg.contains("<desc>what &amp; why</desc>"), "{svg}");
-            assert!(!svg.contains("<c>") && !svg.contains("a & b"), "{svg}");
+        for drawn in all() {
+            assert!(drawn.contains("A &lt;title&gt;"), "{drawn}");
+            assert!(!drawn.contains("<c>") && !drawn.contains("a & b"), "{drawn}");
+        }
+        for drawn in &all()[2..] {
+            assert!(drawn.contains("role=\"img\"><title>A &lt;title&gt;</title><desc>what &amp; why</desc>"));
+        }
+    }
+
+    #[test]
+    fn no_drawing_shrinks_its_texts() {
+        // What has a view box is stretched, and then holds no text.
+        for drawn in all() {
+            for stretched in drawn.split("viewBox").skip(1) {
+                let inner = stretched.split("</svg>").next().unwrap();
+                assert!(!inner.contains("<text"), "{inner}");
+            }
         }
     }
 
     #[test]
     fn nothing_to_draw_is_drawn_too() {
-        let empty = Bars { labels: vec![], series: vec![], across: String::new(), upwards: String::new() };
-        assert!(empty.svg("t", "d").contains("</svg>"));
         let rows = Rows {
+            label: String::new(),
             labels: vec!["x".into()],
             series: vec![Series::new("s", vec![f64::INFINITY], AFTER)],
             whole: None,
             show: |x| x.to_string(),
         };
-        assert!(rows.svg("t", "d").contains("</svg>"));
+        assert!(rows.render().into_string().contains("</ul>"));
+        let none = Overlay { ends: vec![], before: None, after: vec![] };
+        assert!(none.render(("t", "d")).into_string().contains("</svg>"));
     }
 }

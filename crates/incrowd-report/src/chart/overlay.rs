@@ -1,75 +1,83 @@
 //! A distribution over numbers: the original as a hill, the release as a line over it.
 
-use plotters::prelude::*;
+use maud::{Markup, html};
 
-use super::bars::frame;
-use super::{AFTER, Anchor, Area, BEFORE, Drawn, INK, legend, svg, write};
+use super::scale::round_step;
+use super::{AFTER, BEFORE, legend, plot, ticks_across};
+use crate::format::compact;
 
 /// Shares of records in bins of equal width.
 #[derive(Clone, Debug)]
-pub(crate) struct Overlay {
+pub struct Overlay {
     /// The ends of the bins, one more than bins.
-    pub(crate) ends: Vec<String>,
+    pub ends: Vec<String>,
     /// Shares of the original, if they may be seen.
-    pub(crate) before: Option<Vec<f64>>,
+    pub before: Option<Vec<f64>>,
     /// Shares of the release.
-    pub(crate) after: Vec<f64>,
-    pub(crate) names: (String, String),
+    pub after: Vec<f64>,
 }
 
-const WIDTH: u32 = 720;
-const HEIGHT: u32 = 230;
+const HEIGHT: f64 = 150.0;
+const TOP: f64 = 10.0;
 
 impl Overlay {
-    pub(crate) fn svg(&self, title: &str, description: &str) -> String {
-        svg((WIDTH, HEIGHT), title, description, |area| self.draw(area))
-    }
-
-    fn draw(&self, area: &Area<'_>) -> Drawn {
+    /// The chart with its title and what it shows.
+    pub fn render(&self, about: (&str, &str)) -> Markup {
         let bins = self.after.len().max(1);
         let all = self.after.iter().chain(self.before.iter().flatten());
         let most = all.copied().fold(0.0, f64::max) * 100.0;
-        let top = if most > 0.0 { most * 1.08 } else { 1.0 };
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(36)
-            .margin_right(16)
-            .x_label_area_size(28)
-            .y_label_area_size(52)
-            .build_cartesian_2d(0.0..bins as f64, 0.0..top)?;
-        frame(&mut chart)?;
-        if let Some(before) = &self.before {
-            chart.draw_series(boxes(before, BEFORE))?;
-            chart.draw_series([PathElement::new(steps(&self.after), AFTER.stroke_width(3))])?;
-            legend(area, &[(&self.names.0, BEFORE), (&self.names.1, AFTER)], (56, 12))?;
-        } else {
-            chart.draw_series(boxes(&self.after, AFTER))?;
-            legend(area, &[(&self.names.1, AFTER)], (56, 12))?;
+        let most = if most > 0.0 { most * 1.04 } else { 1.0 };
+        let step = round_step(most);
+        let at = |percent: f64| TOP + HEIGHT * (1.0 - percent / most);
+        let ticks: Vec<(f64, String)> = (0..)
+            .map(|i| f64::from(i) * step)
+            .take_while(|p| *p <= most)
+            .map(|p| (at(p), format!("{} %", compact(p))))
+            .collect();
+        // Four labels have room on a telephone, be they dates.
+        let places = [0, 1, 2, 3].map(|i| i * bins / 3);
+        let mut labels: Vec<(f64, String)> = Vec::new();
+        for at in places {
+            let share = at as f64 / bins as f64;
+            if let Some(end) =
+                self.ends.get(at).filter(|_| labels.last().is_none_or(|(last, _)| *last < share))
+            {
+                labels.push((share, end.clone()));
+            }
         }
-        write(area, "%", (34, 12), 13, INK, Anchor::Left)?;
-        let every = bins.div_ceil(8);
-        for (i, end) in self.ends.iter().enumerate().step_by(every) {
-            let (x, y) = chart.backend_coord(&(i as f64, 0.0));
-            write(area, end, (x, y + 14), 13, INK, Anchor::Middle)?;
+        let boxes = |shares: &[f64], class: &str| {
+            html! {
+                @for (i, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                    @let height = 100.0 * share / most * 100.0;
+                    rect class=(class) x=(format!("{:.2}", i as f64 + 0.03)) width="0.94" y=(format!("{:.2}", 100.0 - height)) height=(format!("{height:.2}")) {}
+                }
+            }
+        };
+        let names = [("original", BEFORE), ("release", AFTER)];
+        let drawn = html! {
+            // Stretched to whatever room there is; it holds no text.
+            svg x="0" y=(TOP) width="100%" height=(HEIGHT) viewBox={ "0 0 " (bins) " 100" } preserveAspectRatio="none" {
+                @match &self.before {
+                    Some(before) => {
+                        (boxes(before, "fill-amber"))
+                        path class="step-blue" d=(steps(&self.after, most)) vector-effect="non-scaling-stroke" {}
+                    }
+                    None => { (boxes(&self.after, "fill-blue")) }
+                }
+            }
+            (ticks_across((TOP + HEIGHT) as u32 + 18, &labels))
+        };
+        html! {
+            (legend(if self.before.is_some() { &names } else { &names[1..] }))
+            (plot(about, (TOP + HEIGHT) as u32 + 26, &ticks, false, &drawn))
         }
-        Ok(())
     }
 }
 
-fn boxes(shares: &[f64], colour: RGBColor) -> Vec<Rectangle<(f64, f64)>> {
-    let bars = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
-    bars.map(|(i, share)| {
-        let x = i as f64;
-        Rectangle::new([(x + 0.02, 0.0), (x + 0.98, share * 100.0)], colour.filled())
-    })
-    .collect()
-}
-
-fn steps(shares: &[f64]) -> Vec<(f64, f64)> {
-    let mut line = vec![(0.0, 0.0)];
+fn steps(shares: &[f64], most: f64) -> String {
+    let mut line = "M0 100".to_owned();
     for (i, share) in shares.iter().enumerate() {
-        line.push((i as f64, share * 100.0));
-        line.push((i as f64 + 1.0, share * 100.0));
+        line += &format!("V{:.2}H{}", 100.0 - 100.0 * share / most * 100.0, i + 1);
     }
-    line.push((shares.len() as f64, 0.0));
-    line
+    line + "V100"
 }

@@ -3,11 +3,13 @@
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use incrowd::core::text::{number, thousands};
-use incrowd::{AttackCard, Attacked, Finding};
+use incrowd::{AttackCard, Attacked, Finding, sentences};
+use incrowd_report::parts::{self, table, verdict};
+use incrowd_report::{Tone, percent};
 use maud::{Markup, html};
 
 use super::{At, Place, Step, at, layout, promises};
-use crate::markup::{blocks, capital, percent, prose, table, verdict};
+use crate::markup::{blocks, capital, prose};
 use crate::steps::{self, Answer, Checked};
 use crate::tasks::Kind;
 use crate::texts as t;
@@ -41,24 +43,21 @@ fn body(at: &At) -> Markup {
     html! { div data-part="check" { (shown) } }
 }
 
-/// Whether an attack succeeds with so many people that it must be told before anything else.
-fn succeeds(finding: &Finding) -> bool {
-    finding.share() >= 0.05
-}
-
 fn found(checked: &Checked) -> Markup {
     let findings: Vec<&Finding> = checked.attacks.attacked.iter().map(|attacked| &attacked.finding).collect();
-    let amber = checked.attacks.singles_out() || findings.iter().any(|finding| succeeds(finding));
     let errors = checked.measured.as_ref().and_then(|measured| measured.utility.as_ref());
     let errors = errors
         .and_then(|utility| utility.get::<incrowd::utility::QueryError>())
         .and_then(|error| error.all.median);
-    let (class, words) = if amber { ("amber", t::ATTACKS_SUCCEED) } else { ("good", t::ATTACKS_FAIL) };
-    let mut sentences: Vec<String> = findings.iter().filter_map(|finding| t::attack(finding)).collect();
-    sentences.extend(errors.map(t::counts_off));
+    let smallest = checked.attacks.group_sizes().iter().copied().min().unwrap_or(0);
+    let mut said = vec![sentences::narrowed(smallest, checked.persons, checked.any)];
+    said.extend(sentences::attacks(&checked.attacks));
+    said.extend(errors.map(sentences::counts_off));
+    let worst = said.iter().map(|sentence| sentence.tone).max().unwrap_or(Tone::Good);
+    let words = if worst == Tone::Good { t::ATTACKS_FAIL } else { t::ATTACKS_SUCCEED };
     html! {
-        (verdict(class, words, ""))
-        ul.sentences { @for sentence in &sentences { li { (sentence) } } }
+        (verdict::<&str>(worst.min(Tone::Amber), words, &[]))
+        (parts::sentences(&said))
         section aria-labelledby="attacks" {
             h2 id="attacks" { (t::ATTACKS) }
             p { (t::ATTACKS_ABOUT) }

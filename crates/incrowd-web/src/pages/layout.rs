@@ -1,6 +1,7 @@
 //! What all pages share: head, steps, and how work under way is shown.
 
 use axum::response::Html;
+use incrowd::work::Failed;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{At, Step};
@@ -8,7 +9,6 @@ use crate::markup;
 use crate::steps::Answer;
 use crate::tasks::{Kind, State, Task};
 use crate::texts as t;
-use crate::work::Failed;
 
 /// A whole page as it is sent.
 pub(crate) type Page = Html<String>;

@@ -3,6 +3,8 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use incrowd::Value;
+use incrowd::core::Params;
 use incrowd::job::keys::Section;
 use incrowd::model::{Card, MODELS, Need};
 use incrowd::recode::ALGORITHMS;
@@ -95,12 +97,23 @@ pub(crate) fn wrong(at: &At) -> Option<incrowd::job::JobError> {
     checked.err().map(|error| file.provenance.locate(error))
 }
 
+/// What is promised and what is not: of several kinds the one that is chosen.
+fn chosen(document: &Document, place: &str, card: &'static Card) -> (String, String) {
+    let given = card.params.iter().filter_map(|param| {
+        let word = document.words(&["models", place, param.name])?;
+        Some((param.name.to_owned(), Value::from_word(&word, param.kind)))
+    });
+    let params = Params::new(card.name, card.params, given);
+    params.map_or_else(|_| (card.promise.to_owned(), card.limits.to_owned()), |params| card.chosen(&params))
+}
+
 fn promise(document: &Document, i: usize, card: &'static Card) -> Markup {
     let place = i.to_string();
+    let (says, limits) = chosen(document, &place, card);
     html! {
         fieldset.promise {
             legend { (card.name) }
-            p { (markup::prose(card.promise)) }
+            p { (markup::prose(&says)) }
             div.fields {
                 @for param in card.params {
                     @if param.name == "k" {
@@ -110,7 +123,7 @@ fn promise(document: &Document, i: usize, card: &'static Card) -> Markup {
                     }
                 }
             }
-            details { summary { (t::NOT_PROMISED) } p { (markup::prose(card.limits)) } }
+            details { summary { (t::NOT_PROMISED) } p { (markup::prose(&limits)) } }
             button name="remove" value=(i) { (t::REMOVE) span.visually-hidden { " " (card.name) } }
         }
     }

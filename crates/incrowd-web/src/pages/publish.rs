@@ -8,6 +8,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::job::keys::Section;
 use incrowd::{Error, Fault};
+use incrowd_report::Tone;
+use incrowd_report::parts::verdict;
 use maud::{Markup, html};
 use toml::Value;
 
@@ -15,7 +17,7 @@ use super::{At, Place, Step, at, layout, promises};
 use crate::app::App;
 use crate::document::is_open;
 use crate::forms;
-use crate::markup::{self, verdict};
+use crate::markup;
 use crate::open::Origin;
 use crate::private_dir::file_name;
 use crate::steps::{self, Answer, File, Published};
@@ -91,7 +93,7 @@ fn form(at: &At) -> Markup {
 fn done(at: &At, published: &Published) -> Markup {
     let what = |i: usize, file: File| format!("{}-{i}", file.name());
     html! {
-        (verdict("good", t::WRITTEN, &published.dir.display().to_string()))
+        (verdict(Tone::Good, t::WRITTEN, &[published.dir.display().to_string()]))
         ul.files {
             @for (i, (file, path)) in published.files.iter().enumerate() {
                 @let page = matches!(file, File::Public | File::Owner);

@@ -7,13 +7,15 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use incrowd::core::MissingCells;
 use incrowd::core::text::thousands;
-use incrowd::{Comparison, Insight};
+use incrowd::{Comparison, Insight, sentences};
+use incrowd_report::chart::{AFTER, BEFORE, Point, Rows, Scatter, Series};
+use incrowd_report::parts::{facts, sample, table, verdict};
+use incrowd_report::{Sample, SampleRecord, percent};
 use maud::{Markup, html};
 
 use super::hierarchies::escaped;
 use super::{At, Place, Step, at, layout, promises};
-use crate::chart;
-use crate::markup::{capital, facts, percent, prose, seconds, short, table, verdict};
+use crate::markup::{capital, prose, seconds};
 use crate::steps::{self, Alternative, Answer, Release};
 use crate::tasks::{Key, Kind, State as Done};
 use crate::texts as t;
@@ -155,18 +157,23 @@ fn shown(made: &Release, quick: bool) -> Markup {
     if let Some(insight) = insight {
         boxes.insert(0, (t::ALONE_BEFORE, thousands(unique(insight))));
     }
-    let by_column: Vec<(String, f64, String)> = manifest
+    let (names, losses): (Vec<String>, Vec<f64>) = manifest
         .metrics
         .ncp_by_column
         .iter()
-        .map(|(name, loss)| {
-            let loss = loss.unwrap_or(0.0);
-            (name.to_owned(), loss, percent(loss))
-        })
-        .collect();
+        .map(|(name, loss)| (name.to_owned(), loss.unwrap_or(0.0)))
+        .unzip();
+    let by_column = Rows {
+        label: t::LOSS.to_owned(),
+        labels: names,
+        series: vec![Series::new(t::LOST, losses, AFTER)],
+        whole: Some(1.0),
+        show: percent,
+    };
     let any = made.job.algorithm.missing_cells == MissingCells::Any;
+    let said = sentences::narrowed(smallest, made.job.input.person.is_some(), any);
     html! {
-        (verdict(if any { "amber" } else { "good" }, &t::verdict(smallest, made.job.input.person.is_some(), any), &t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)))
+        (verdict(said.tone, &said.text, &[t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)]))
         (facts(&boxes))
         @for judged in &made.report.verification.judgements {
             p.kept { b { (judged.title) } " " (t::HOLDS) }
@@ -176,20 +183,20 @@ fn shown(made: &Release, quick: bool) -> Markup {
             @if let Some(insight) = insight {
                 figure {
                     figcaption { (t::SIZES) span { (t::SIZES_ABOUT) } }
-                    (chart::before_after(t::SIZES, &sizes(insight)))
+                    (sizes(insight).render())
                 }
             }
             figure {
                 figcaption { (t::LOSS) span { (t::LOSS_ABOUT) } }
-                (chart::shares(t::LOSS, &by_column))
+                (by_column.render())
             }
         }
-        @if let Some(insight) = insight { (sample(insight)) }
+        @if let Some(insight) = insight { (some_records(insight)) }
     }
 }
 
 /// The share of records in groups of each size, before and after.
-fn sizes(insight: &Insight) -> Vec<(String, f64, f64)> {
+fn sizes(insight: &Insight) -> Rows {
     let share = |sizes: &[(u64, u64)], (low, high): (u64, u64)| {
         let all: u64 = sizes.iter().map(|(size, groups)| size * groups).sum();
         let own: u64 = sizes
@@ -199,56 +206,33 @@ fn sizes(insight: &Insight) -> Vec<(String, f64, f64)> {
             .sum();
         own as f64 / all.max(1) as f64
     };
-    let row = |(low, high): (u64, u64)| {
-        (
-            t::size(low, high),
-            share(&insight.before.sizes, (low, high)),
-            share(&insight.after.sizes, (low, high)),
-        )
-    };
-    SIZES.into_iter().map(row).collect()
-}
-
-/// Longer cells are shown shortened, and whole where somebody points.
-const LONGEST: usize = 48;
-
-/// Long cells get room, changed ones a colour.
-fn look(cell: &str, changed: bool) -> &'static str {
-    match (cell.chars().count() > 18, changed) {
-        (true, true) => "long changed",
-        (true, false) => "long",
-        (false, true) => "changed",
-        (false, false) => "",
+    let shares = |sizes: &[(u64, u64)]| SIZES.iter().map(|size| share(sizes, *size)).collect();
+    Rows {
+        label: t::SIZES.to_owned(),
+        labels: SIZES.iter().map(|(low, high)| t::size(*low, *high)).collect(),
+        series: vec![
+            Series::new(t::BEFORE, shares(&insight.before.sizes), BEFORE),
+            Series::new(t::AFTER, shares(&insight.after.sizes), AFTER),
+        ],
+        whole: None,
+        show: percent,
     }
 }
 
-fn long(cell: &str) -> Option<&str> {
-    Some(cell).filter(|cell| cell.chars().count() > LONGEST)
-}
-
 /// Records beside what becomes of them.
-fn sample(insight: &Insight) -> Markup {
+fn some_records(insight: &Insight) -> Markup {
+    let record = |(before, after): &(Vec<String>, Option<Vec<String>>)| SampleRecord {
+        before: before.clone(),
+        after: after.clone(),
+        fitting: None,
+    };
+    let own =
+        Sample { columns: insight.columns.clone(), records: insight.sample.iter().map(record).collect() };
     html! {
         section aria-labelledby="sample" {
             h2 id="sample" { (t::SAMPLE) }
             p { (t::SAMPLE_ABOUT) }
-            div.wide tabindex="0" role="group" aria-label=(t::SAMPLE) {
-                table.sample {
-                    thead { tr { th scope="col" { span.visually-hidden { (t::BEFORE) " / " (t::AFTER) } } @for name in &insight.columns { th scope="col" { (name) } } } }
-                    @for (before, after) in &insight.sample {
-                        tbody {
-                            tr.before { th scope="row" { (t::BEFORE) } @for cell in before { td title=[long(cell)] { (short(cell, LONGEST)) } } }
-                            tr.after {
-                                th scope="row" { (t::AFTER) }
-                                @match after {
-                                    Some(after) => { @for (cell, was) in after.iter().zip(before) { td class=(look(cell, cell != was)) title=[long(cell)] { (short(cell, LONGEST)) } } }
-                                    None => { td colspan=(insight.columns.len()) { (t::SUPPRESSED) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            (sample(t::SAMPLE, &own))
         }
     }
 }
@@ -313,10 +297,38 @@ fn compared_shown(at: &At, compared: &Comparison) -> Markup {
             }
         })
         .collect();
+    let mut kinds: Vec<String> = Vec::new();
+    for tried in &compared.results {
+        if !kinds.contains(&tried.algorithm) {
+            kinds.push(tried.algorithm.clone());
+        }
+    }
+    let point = |(i, tried): (usize, &incrowd::Tried)| {
+        let scores = tried.scores.as_ref().ok()?;
+        let loss = scores.metric(compared.loss);
+        Some(Point {
+            x: scores.identity,
+            y: loss,
+            kind: kinds.iter().position(|kind| *kind == tried.algorithm)?,
+            front: tried.front,
+            chosen: compared.choice == Some(i),
+            says: t::configuration(&tried.algorithm, &tried.models, loss, scores.smallest),
+            link: link(&tried.algorithm, &tried.models),
+        })
+    };
+    let points = compared.results.iter().enumerate().filter_map(point).collect();
+    let frontier = Scatter {
+        kinds: kinds.clone(),
+        points,
+        guessing: None,
+        across: t::FRONTIER_ACROSS.to_owned(),
+        upwards: t::LOST.to_owned(),
+        show: (t::one_in, percent),
+    };
     html! {
-        figure {
+        figure.frontier {
             figcaption { (t::FRONTIER) span { (t::FRONTIER_ABOUT) } }
-            (chart::frontier(compared, &link))
+            (frontier.render((t::FRONTIER_LABEL, "")))
             @for line in compared.why() { p.note { (capital(&line)) } }
             details { summary { (t::NUMBERS) } (table(t::COMPARE, &[t::ALGORITHM, t::PROMISE, t::LOST, t::SMALLEST, t::TIME], &rows, 2)) }
         }

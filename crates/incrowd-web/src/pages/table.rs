@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use incrowd::core::text::thousands;
 use incrowd::job::RoleName;
 use incrowd::profile::Profile;
+use incrowd_report::chart::{AFTER, Rows, Series};
+use incrowd_report::parts::{facts, table as data_table};
+use incrowd_report::percent;
 use maud::{Markup, html};
 
 use super::{At, Place, Step, at, layout};
@@ -15,7 +18,6 @@ use crate::app::App;
 use crate::chart;
 use crate::document::field;
 use crate::forms::id;
-use crate::markup::{facts, percent, table as data_table};
 use crate::steps::{self, Answer};
 use crate::tasks::Kind;
 use crate::texts as t;
@@ -143,14 +145,18 @@ fn singled(profile: &Profile) -> Markup {
         @if let Some(unique) = &profile.uniqueness {
             @let alone = unique.sizes.of_size(1);
             p.big { (t::alone(&thousands(alone), &thousands(profile.records), &percent(alone as f64 / profile.records.max(1) as f64))) }
-            @let without: Vec<(String, f64, String)> = unique.columns.iter().zip(&unique.without).map(|(column, left)| {
-                let less = alone.saturating_sub(*left) as f64 / alone.max(1) as f64;
-                (name(column), less, percent(less))
-            }).collect();
+            @let less = unique.without.iter().map(|left| alone.saturating_sub(*left) as f64 / alone.max(1) as f64).collect();
+            @let without = Rows {
+                label: t::WITHOUT.to_owned(),
+                labels: unique.columns.iter().map(name).collect(),
+                series: vec![Series::new(t::WITHOUT, less, AFTER)],
+                whole: Some(1.0),
+                show: percent,
+            };
             @if alone > 0 {
                 h3 { (t::WITHOUT) }
                 p.note { (t::WITHOUT_ABOUT) }
-                (chart::shares(t::WITHOUT, &without))
+                (without.render())
             }
         } @else { p { (t::NO_QUASI) } }
         @if !rows.is_empty() { (data_table(t::SETS, &[t::COLUMNS, t::ALONE, t::SHARE], &rows, 1)) }

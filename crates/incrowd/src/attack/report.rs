@@ -80,6 +80,17 @@ impl AttackReport {
         self.attacked.iter().filter(about).any(many)
     }
 
+    /// How often the commonest value of a sensitive column is right as a guess about anybody, without the release's groups.
+    pub fn guessed_without(&self, column: &str) -> Option<f64> {
+        let at = self.release.column(column).filter(|at| *at >= self.quasi)?;
+        let mut records = vec![0u64; self.release.columns[at].texts.len()];
+        for row in 0..self.release.rows() {
+            records[self.release.row(row)[at] as usize] += self.release.weights[row];
+        }
+        let all: u64 = records.iter().sum();
+        records.into_iter().max().filter(|_| all > 0).map(|most| most as f64 / all as f64)
+    }
+
     /// Whether no stated limit is exceeded.
     pub fn holds(&self) -> bool {
         self.attacked.iter().flat_map(|attacked| &attacked.limits).all(|limit| limit.holds)

@@ -28,6 +28,7 @@ pub(super) fn page(comparison: &Comparison) -> Compared {
         configurations: comparison.results.iter().enumerate().map(configuration).collect(),
         asked: comparison.asked,
         choice: comparison.why(),
+        sentences: comparison.sentences(),
         baseline: (comparison.baseline.found, comparison.baseline.guessed, comparison.baseline.loss),
         threads: comparison.threads,
         commands: vec![("incrowd compare TABLE … -o DIR".to_owned(), again.to_owned())],

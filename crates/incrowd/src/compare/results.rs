@@ -15,6 +15,7 @@ use super::trial::Done;
 use crate::claim::Claim;
 use crate::job::Job;
 use crate::manifest::file_name;
+use crate::sentences;
 use crate::write_file;
 use incrowd_core::audience::Audience;
 use incrowd_engine::Target;
@@ -133,6 +134,18 @@ impl Comparison {
         }
         let on = self.results.iter().filter(|r| r.front).count();
         vec![format!("{}.", parts.join(", ")), format!("{on} configurations are on the front. {RULE}")]
+    }
+
+    /// What the one to choose would mean, in plain words.
+    pub fn sentences(&self) -> Vec<incrowd_report::Sentence> {
+        let chosen = self.choice.and_then(|i| self.results.get(i));
+        let Some(Ok(scores)) = chosen.map(|chosen| &chosen.scores) else { return Vec::new() };
+        let mut said = vec![sentences::narrowed(scores.smallest, false, false)];
+        if let (Some(average), Some(without)) = (scores.attribute, self.baseline.guessed) {
+            said.push(sentences::guessing(average, without));
+        }
+        said.push(sentences::lost(scores.metric("ncp")));
+        said
     }
 
     /// The answer as JSON; all of it but the counts stands under `private`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use incrowd_audit::utility::{self, Comparison, marginals};
+use incrowd_audit::utility::{self, Comparison, beside, marginals};
 use incrowd_audit::{Matching, Original, People, verify_beside, verify_matching};
 use incrowd_core::domain::Numbers as NumbersOf;
 use incrowd_core::hierarchy::mdr::Unit;
@@ -20,7 +20,7 @@ use crate::from_original::{self, FromOriginal};
 use crate::job::{Cells, Job, Numbers, OnMissing, Sets};
 use crate::make::{Made, MadeTable, Material, recode, starred};
 use crate::manifest::Manifest;
-use crate::measure::{Measured, Measuring, too_many};
+use crate::measure::{Measured, Measuring, SAMPLE, too_many};
 use crate::reading::Reading;
 use crate::release::Verified;
 use crate::suppression::{self, Keys};
@@ -210,6 +210,7 @@ impl Publication for OneTable {
                 let comparison = Comparison::new(&data, &back, reading.missing_label(), target)?;
                 if let Some(kept) = &mut measuring.kept {
                     kept.marginals = marginals(&comparison, &data);
+                    kept.beside = beside(&comparison, &data, SAMPLE);
                 }
                 Some(comparison)
             }

@@ -6,6 +6,7 @@
 //! tells about the original goes onto the data owner's page. Where records were withheld in secret, every measure beside the
 //! original would tell how many, so all of them go there too.
 
+mod before_after;
 mod owner;
 mod public;
 mod settings;

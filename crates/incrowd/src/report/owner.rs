@@ -1,13 +1,15 @@
 //! What goes onto the data owner's page.
 
 use incrowd_audit::attack::{Adversary, Card, Finding, Published};
+use incrowd_audit::utility::QueryError;
 use incrowd_core::audience::Fact;
 use incrowd_core::{Folded, Progress, Result};
-use incrowd_report::{AloneIn, Exposed, Fold, Owner, QueryClass, Risk};
+use incrowd_report::{AloneIn, Exposed, Fold, Owner, QueryClass, Risk, Sentence};
 
-use super::public::{beside_original, of_finding, signs, title};
+use super::public::{self, beside_original, of_finding, signs, title};
 use super::settings::commands;
-use super::{Findings, shapes};
+use super::{Findings, before_after, shapes};
+use crate::sentences;
 
 /// The attacks that say the same of an original as of a release.
 const BEFORE: [&str; 2] = ["prosecutor", "homogeneity"];
@@ -72,6 +74,10 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         release: found.release(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
+        sentences: plain(found),
+        sample: before_after::sample(found),
+        column_risks: before_after::column_risks(found),
+        moments: before_after::moments(found),
         singles_out: found.attacks.singles_out(),
         alone: alone_in(found),
         records: (records, found.attacks.records()),
@@ -86,21 +92,17 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         missing,
         lost: utility
             .map_or_else(Vec::new, |u| u.columns.iter().map(|c| (c.name.clone(), c.lost_values)).collect()),
-        queries: utility.and_then(|u| u.get::<incrowd_audit::utility::QueryError>()).map_or_else(
-            Vec::new,
-            |queries| {
-                let classes =
-                    queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
-                let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
-                    label,
-                    queries: e.queries,
-                    answered: e.answered,
-                    median: e.median,
-                    mean: e.mean,
-                };
-                classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
-            },
-        ),
+        queries: utility.and_then(|u| u.get::<QueryError>()).map_or_else(Vec::new, |queries| {
+            let classes = queries.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+            let class = |(label, e): (String, &incrowd_audit::utility::Errors)| QueryClass {
+                label,
+                queries: e.queries,
+                answered: e.answered,
+                median: e.median,
+                mean: e.mean,
+            };
+            classes.chain([("all".to_owned(), &queries.all)]).map(class).collect()
+        }),
         folds: utility
             .and_then(|u| u.get::<incrowd_audit::utility::Classification>())
             .map_or_else(Vec::new, |c| {
@@ -109,6 +111,14 @@ pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> 
         left_out,
         commands: commands(found, true),
     })
+}
+
+/// What was found, in plain words: what everybody may know first, then what attacks find and how far counts are off.
+fn plain(found: &Findings) -> Vec<Sentence> {
+    let utility = found.measured.as_ref().and_then(|measured| measured.utility.as_ref());
+    let off = utility.and_then(|utility| utility.get::<QueryError>()).and_then(|error| error.all.median);
+    let attacks = sentences::attacks(&found.attacks).into_iter();
+    public::plain(found).into_iter().chain(attacks).chain(off.map(sentences::counts_off)).collect()
 }
 
 /// Who is alone in what is published as it is.

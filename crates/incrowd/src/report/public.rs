@@ -7,21 +7,24 @@ use incrowd_core::audience::Fact;
 use incrowd_core::model::MODELS;
 use incrowd_core::text::thousands;
 use incrowd_report::{
-    Association, Attack, ColumnCost, Cost, Learned, Loss, Outcome, Promise, Public, Queries, Score, SizeBin,
+    Association, Attack, ColumnCost, Cost, Learned, Loss, Outcome, Promise, Public, Queries, Score, Sentence,
+    SizeBin,
 };
 
 use super::settings::{commands, settings, suppressed};
 use super::{Findings, about_metric, first_sentence, shapes};
+use crate::sentences;
 use crate::utility_report::Utility;
 
 pub(super) fn public(found: &Findings) -> Public {
     let verification = &found.checked.verification;
     let promises = verification.judgements.iter().map(|j| {
         let card = MODELS.iter().find(|card| card.name == j.name);
+        let (promise, limits) = card.map(|card| card.chosen(&j.params)).unwrap_or_default();
         Promise {
             title: j.title.clone(),
-            promise: card.map(|card| card.promise.to_owned()).unwrap_or_default(),
-            limits: card.map(|card| card.limits.to_owned()).unwrap_or_default(),
+            promise,
+            limits,
             outcome: match (j.holds, j.unknown) {
                 (true, _) => Outcome::Holds,
                 (false, true) => Outcome::Unknown,
@@ -66,6 +69,7 @@ pub(super) fn public(found: &Findings) -> Public {
         release: found.release(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         holds: found.checked.holds(),
+        sentences: plain(found),
         singles_out: found.attacks.singles_out(),
         caution: (found.checked.missing_cells == MissingCells::Any).then(|| {
             let told = MissingCells::Any;
@@ -90,6 +94,15 @@ pub(super) fn public(found: &Findings) -> Public {
         digest_matches: found.checked.digest_matches,
         commands: commands(found, false),
     }
+}
+
+/// What may be told to everybody in plain words: nothing that is not on the page anyway.
+pub(super) fn plain(found: &Findings) -> Vec<Sentence> {
+    let persons = found.manifest().is_some_and(|manifest| manifest.by_persons());
+    let any = found.checked.missing_cells == MissingCells::Any;
+    let narrowed = sentences::narrowed(found.checked.verification.smallest_group, persons, any);
+    let ncp = found.manifest().and_then(|manifest| manifest.metrics.get("ncp"));
+    std::iter::once(narrowed).chain(ncp.map(sentences::lost)).collect()
 }
 
 pub(super) fn title(finding: &Finding) -> String {

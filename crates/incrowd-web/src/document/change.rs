@@ -1,178 +1,16 @@
-//! The job of an address: a job file that is never changed. A change makes another one.
-//!
-//! Forms say what they mean by keys of the job file, and the reader of job files says what is wrong with a value. So whatever a
-//! job file can say of columns, promises and the algorithm can be said here, and messages are the same everywhere.
+//! Changes: each gives another document.
 
-use std::path::Path;
-
-use incrowd::ParamKind;
-use incrowd::job::keys::{Key, Kind, Section};
-use incrowd::job::{JobError, JobFile, RoleName};
+use incrowd::job::RoleName;
+use incrowd::job::keys::Section;
 use toml::{Table, Value};
 
-/// The parts of a job that forms may change, with the keys that are left to the command line. Where files are is never for a
-/// form to say.
-const OPEN: [(Section, &[&str]); 5] = [
-    (Section::Input, &["path", "hierarchies", "format", "delimiter", "encoding", "decimal", "sheet"]),
-    (Section::Output, &["path", "manifest", "report", "owner_report", "sign", "format"]),
-    (Section::Columns, &["hierarchy"]),
-    (Section::Models, &[]),
-    (Section::Algorithm, &[]),
-];
-
-/// Whether a form may say a key.
-pub(crate) fn is_open(key: &Key) -> bool {
-    let files = matches!(
-        key.kind,
-        Kind::File | Kind::Files | Kind::Directory | Kind::Categories | Kind::Hierarchy | Kind::Cards
-    );
-    let shut = |(section, shut): &(Section, &[&str])| *section == key.section && !shut.contains(&key.name);
-    !files && OPEN.iter().any(shut)
-}
-
-/// A job file as a document.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Document(Table);
+use super::Document;
+use super::words::{FieldKind, is_open, value};
 
 /// What a form says: a place in the document, and words.
 pub(crate) type Change = (Vec<String>, Vec<String>);
 
-/// A place in the document as the name of a form field.
-pub(crate) fn field(path: &[&str]) -> String {
-    let part = |part: &&str| part.replace('~', "~0").replace('/', "~1");
-    path.iter().map(part).collect::<Vec<_>>().join("/")
-}
-
-/// The place that a form field names.
-pub(crate) fn place(field: &str) -> Vec<String> {
-    field.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
-}
-
 impl Document {
-    /// Reads the text of a job file.
-    pub(crate) fn parse(text: &str) -> Option<Document> {
-        text.parse().ok().map(Document)
-    }
-
-    /// The text, without remarks.
-    pub(crate) fn text(&self) -> String {
-        self.render(&|_| Vec::new())
-    }
-
-    /// A name for this text and no other.
-    pub(crate) fn id(&self) -> String {
-        blake3::hash(self.text().as_bytes()).to_hex()[..16].to_owned()
-    }
-
-    /// The text with remarks above columns.
-    pub(crate) fn render(&self, remarks: &dyn Fn(&str) -> Vec<String>) -> String {
-        let mut out = String::new();
-        for (name, _) in Section::ALL {
-            match (name, self.0.get(name)) {
-                ("models", Some(Value::Array(models))) => {
-                    for model in models.iter().filter_map(Value::as_table) {
-                        out += "[[models]]\n";
-                        lines(&mut out, model);
-                    }
-                }
-                ("columns", Some(Value::Table(columns))) => {
-                    out += "[columns]\n";
-                    for (column, spec) in columns {
-                        for remark in remarks(column) {
-                            let plain = remark.replace(|c: char| c.is_control(), " ");
-                            out += &format!("# {plain}\n");
-                        }
-                        out += &format!("{} = {spec}\n", quoted(column));
-                    }
-                    out.push('\n');
-                }
-                (name, Some(Value::Table(section))) => {
-                    out += &format!("[{name}]\n");
-                    lines(&mut out, section);
-                }
-                _ => {}
-            }
-        }
-        out.trim_end().to_owned() + "\n"
-    }
-
-    /// The job, or what is wrong with it.
-    pub(crate) fn read(&self, base: &Path) -> Result<JobFile, JobError> {
-        incrowd::job::parse("job.toml", &self.text(), base)
-    }
-
-    /// The same job without folders, and without pages: it makes the same release.
-    pub(crate) fn without_places(&self) -> Document {
-        let mut own = self.clone();
-        let name = self.words(&["output", "path"]).unwrap_or_default();
-        let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        own.put(&["output", "path"], Some(Value::from(name)));
-        own.put(&["output", "report"], None);
-        own.put(&["output", "owner_report"], None);
-        own
-    }
-
-    /// What stands at a place.
-    pub(crate) fn get(&self, path: &[&str]) -> Option<&Value> {
-        let (first, rest) = path.split_first()?;
-        let mut at = self.0.get(*first)?;
-        for part in rest {
-            at = match at {
-                Value::Table(table) => table.get(*part)?,
-                Value::Array(list) => list.get(part.parse::<usize>().ok()?)?,
-                _ => return None,
-            };
-        }
-        Some(at)
-    }
-
-    /// The same as words, as a form shows it.
-    pub(crate) fn words(&self, path: &[&str]) -> Option<String> {
-        self.get(path).map(words)
-    }
-
-    /// The names of the columns, in order.
-    pub(crate) fn columns(&self) -> Vec<&str> {
-        let columns = self.0.get("columns").and_then(Value::as_table);
-        columns.into_iter().flat_map(|columns| columns.keys().map(String::as_str)).collect()
-    }
-
-    /// The role of a column.
-    pub(crate) fn role(&self, column: &str) -> RoleName {
-        let written = match self.get(&["columns", column]) {
-            Some(Value::String(role)) => Some(role.as_str()),
-            Some(Value::Table(spec)) => spec.get("role").and_then(Value::as_str),
-            _ => None,
-        };
-        let known = written.and_then(|word| RoleName::ALL.iter().find(|(name, _)| *name == word));
-        known.map_or(RoleName::Drop, |(_, role)| *role)
-    }
-
-    /// The columns in a role.
-    pub(crate) fn in_role(&self, role: RoleName) -> Vec<&str> {
-        self.columns().into_iter().filter(|column| self.role(column) == role).collect()
-    }
-
-    /// The models, by name.
-    pub(crate) fn models(&self) -> Vec<&str> {
-        let models = self.0.get("models").and_then(Value::as_array);
-        let name = |model: &Value| model.get("name").and_then(Value::as_str).map(|_| ());
-        let models = models.into_iter().flatten().filter(|model| name(model).is_some());
-        models.filter_map(|model| model.get("name")?.as_str()).collect()
-    }
-
-    /// The name of the algorithm.
-    pub(crate) fn algorithm(&self) -> &str {
-        self.get(&["algorithm", "name"]).and_then(Value::as_str).unwrap_or("auto")
-    }
-
-    /// k of k-anonymity, if it is promised: the place in the list of models, and k.
-    pub(crate) fn k(&self) -> Option<(usize, u64)> {
-        let at = self.models().iter().position(|name| *name == "k-anonymity")?;
-        let k = self.get(&["models", &at.to_string(), "k"])?.as_integer()?;
-        Some((at, u64::try_from(k).ok()?))
-    }
-
     /// The same job with another k.
     pub(crate) fn with_k(&self, k: u64) -> Document {
         let k = Value::Integer(i64::try_from(k).unwrap_or(i64::MAX));
@@ -336,77 +174,14 @@ impl Document {
     }
 }
 
-/// What a field takes: a key of the job, or a parameter of a card.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FieldKind {
-    Key(Kind),
-    Param(ParamKind),
-}
-
-/// A value of a document as words.
-pub(crate) fn words(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(list) => list.iter().map(words).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-/// Words as a value. What does not fit stays text, for the reader of job files to refuse.
-fn value(kind: FieldKind, given: &[String]) -> Option<Value> {
-    let last = given.last().map_or("", |word| word.trim());
-    let listed = || {
-        let words =
-            given.iter().flat_map(|word| word.split(',')).map(str::trim).filter(|word| !word.is_empty());
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let number = |word: &str| match (word.parse::<i64>(), word.parse::<f64>()) {
-        (Ok(n), _) => Value::Integer(n),
-        (_, Ok(x)) if x.is_finite() => Value::Float(x),
-        _ => Value::from(word),
-    };
-    let flag = |word: &str| match word {
-        "true" => Value::Boolean(true),
-        "false" => Value::Boolean(false),
-        word => Value::from(word),
-    };
-    match kind {
-        // The empty text is one of the markers of missing values.
-        FieldKind::Key(Kind::Texts) => {
-            let words = last.split(',').map(|word| Value::from(word.trim()));
-            Some(Value::Array(words.collect()))
-        }
-        FieldKind::Key(Kind::Range) => match listed() {
-            words if words.is_empty() => None,
-            words => Some(Value::Array(words.iter().map(|word| number(word)).collect())),
-        },
-        FieldKind::Param(ParamKind::Words) => match listed() {
-            words if words.is_empty() => None,
-            words => Some(Value::Array(words.into_iter().map(Value::from).collect())),
-        },
-        _ if last.is_empty() => None,
-        FieldKind::Key(Kind::Share | Kind::Number | Kind::Count(_))
-        | FieldKind::Param(ParamKind::Count(_) | ParamKind::Number(..)) => Some(number(last)),
-        FieldKind::Key(Kind::Flag) | FieldKind::Param(ParamKind::Flag) => Some(flag(last)),
-        _ => Some(Value::from(last)),
-    }
-}
-
-fn quoted(key: &str) -> String {
-    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    if bare { key.to_owned() } else { Value::from(key).to_string() }
-}
-
-fn lines(out: &mut String, table: &Table) {
-    for (key, value) in table {
-        *out += &format!("{} = {value}\n", quoted(key));
-    }
-    out.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use incrowd::job::keys::Kind;
+
     use super::*;
+    use crate::document::{field, place};
 
     const JOB: &str = "[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n[output]\npath = \"r.csv\"\n[columns]\n\
         age = { role = \"quasi\", kind = \"numeric\", top = 90 }\n\"a/b.c\" = \"sensitive\"\nid = \"identifier\"\n\
