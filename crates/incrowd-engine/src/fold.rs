@@ -358,6 +358,13 @@ pub(crate) fn fold_with(
     beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
+    if let Some(remote) = source.remote() {
+        for name in spec.columns.iter().chain(&spec.glance).chain(beside.columns) {
+            source.position(name)?;
+        }
+        let (folded, seen) = crate::remote::fold(remote.as_ref(), spec, beside, progress)?;
+        return Ok(FoldResult { folded, index: None, digest: Some(remote.digest()?), seen });
+    }
     let mut wanted: Vec<usize> =
         spec.columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
     let width = wanted.len();
