@@ -158,12 +158,13 @@ def test_typed_values_are_spelled_as_in_files(spark: Any, tmp_path: Path) -> Non
         "quasi": ["born", "income", "price", "flag"], "sensitive": ["small", "size", "seen", "wall"],
         "k": 4, "on_missing": "keep", "order": "sorted", "algorithm": "mondrian",
     }
-    quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
+    made = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
     own = quiet(incrowd.anonymize, path, **job).to_arrow()
+    for name in job["sensitive"]:
+        assert made.df.schema[name].dataType == df.schema[name].dataType
     # Spark's own way of writing moments says less of their zone; their values are what counts.
     texts = [[str(cell).replace("+00:00", "") for cell in row] for row in records(published(tmp_path / "release"))]
     assert sorted(texts) == sorted([str(cell).replace("+00:00", "") for cell in row] for row in records(own))
-    assert [f.type for f in published(tmp_path / "release").schema][4:6] == [pa.float32(), pa.int8()]
 
 
 def test_shapes_are_published_and_read_back(df: Any, table: Path, tmp_path: Path) -> None:
@@ -258,7 +259,7 @@ def test_identifiers_and_what_is_passed_through_stay_in_spark(
         ({"output": "x.parquet"}, "`to` or `table`"),
         ({"quasi": ["agee"]}, "no column `agee`"),
         ({"passthrough": ["name"], "identifier": []}, "alone with their value"),
-        ({"k": 100_000}, ""),
+        ({"k": 100_000}, "100,?000"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_leaves_nothing(
@@ -384,14 +385,12 @@ def test_errors_of_spark_show_no_cell(spark: Any, df: Any, tmp_path: Path) -> No
 
 
 def test_adult(spark: Any, tmp_path: Path) -> None:
-    place = Path(os.environ.get("INCROWD_DATA", "")) / "adult"
-    found = sorted(place.glob("adult*.csv")) if os.environ.get("INCROWD_DATA") else []
-    if not found:
+    found = Path(os.environ.get("INCROWD_DATA", "")) / "adult.csv.gz"
+    if not found.is_file():
         pytest.skip("INCROWD_DATA does not name the public tables")
     import pyarrow.csv as csv
 
-    delimiter = ";" if b";" in found[0].open("rb").readline() else ","
-    table = csv.read_csv(found[0], parse_options=csv.ParseOptions(delimiter=delimiter))
+    table = csv.read_csv(found)
     path = tmp_path / "adult.parquet"
     pq.write_table(table, path)
     names = [name for name in ("sex", "age", "race", "marital-status", "education", "native-country") if name in table.column_names]

@@ -60,7 +60,9 @@ def arrow_schema(df: Any) -> Any:
     fields: list[Any] = []
     for field in df.schema.fields:
         try:
-            kind = types.to_arrow_type(field.dataType)
+            # Some versions ask for a zone, which the others have already.
+            moment = field.dataType.typeName() == "timestamp"
+            kind = pa.timestamp("us", tz="UTC") if moment else types.to_arrow_type(field.dataType)
         except Exception:  # noqa: BLE001 - each version has another exception for it
             kind = pa.struct([pa.field(field.dataType.simpleString(), pa.null())])
         fields.append(pa.field(field.name, kind))
@@ -72,8 +74,9 @@ def from_arrow(spark: Any, stream: object) -> Any:
     pa, types = module("pyarrow"), module("pyspark.sql.pandas.types")
     table = pa.table(stream)
     version = tuple(int(part) for part in module("pyspark").__version__.split(".")[:1])
+    # A moment without a zone stays one, whatever the session prefers.
+    schema = types.from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
     if version >= (4,):
-        return spark.createDataFrame(table)
-    schema = types.from_arrow_schema(table.schema)
+        return spark.createDataFrame(table, schema)
     columns = [column.to_pylist() for column in table.columns]
     return spark.createDataFrame(list(zip(*columns)), schema)
