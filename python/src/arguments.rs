@@ -199,6 +199,41 @@ impl Arguments {
         Ok((file, to_file))
     }
 
+    /// The job that makes a release which goes to another system, to `place` there.
+    pub(crate) fn making_elsewhere(
+        self,
+        job: Option<&Path>,
+        table: Given,
+        place: PathBuf,
+    ) -> Result<JobFile, Finished> {
+        let mut builder = start(job)?;
+        self.on(&mut builder)?;
+        let mut file = builder.finish_judging()?;
+        let refuse = |key: &str, what: &str| {
+            let error = Error::job(format!("{what} where Spark holds the table"));
+            let error = error.help("leave it out, or read the table from files or into memory").at(key);
+            Err(Finished::from(file.provenance.locate(error)))
+        };
+        if file.job.suppression.is_some() {
+            return refuse("suppression.name", "records cannot be withheld in secret");
+        }
+        if file.job.external.as_ref().is_some_and(|external| !external.paths.is_empty()) {
+            return refuse("external.path", "an external table cannot be joined");
+        }
+        let output = file.job.output.take().unwrap_or_default();
+        let beside = [
+            ("output.manifest", &output.manifest),
+            ("output.report", &output.report),
+            ("output.owner_report", &output.owner_report),
+        ];
+        if let Some((key, _)) = beside.iter().find(|(_, path)| path.is_some()) {
+            return refuse(key, "no file beside the release is written");
+        }
+        file.job.output = Some(Output { path: place, csv_safe: false, ..output });
+        with_table(&mut file.job, Some(table))?;
+        Ok(file)
+    }
+
     /// The job of a comparison.
     pub(crate) fn comparing(self, job: Option<&Path>, table: Option<Given>) -> Result<JobFile, Finished> {
         let mut builder = start(job)?;

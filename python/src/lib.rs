@@ -9,6 +9,7 @@ mod release;
 mod requests;
 mod serving;
 mod signatures;
+mod spark;
 mod tables;
 mod work;
 
@@ -508,6 +509,11 @@ fn abandon_all() {
 fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Release>()?;
+    module.add_class::<spark::Stream>()?;
+    module.add_function(wrap_pyfunction!(spark::spark_anonymize, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::put_directory, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::job_places, module)?)?;
     module.add_function(wrap_pyfunction!(anonymize, module)?)?;
     module.add_function(wrap_pyfunction!(verify, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;

@@ -12,6 +12,7 @@ use incrowd::{Batches, Error};
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::spark::{REMOTE, SparkTable};
 
 /// A table as somebody gave it.
 #[derive(Debug)]
@@ -45,6 +46,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Given> {
         let py = object.py();
+        if object.hasattr(REMOTE)? {
+            return Ok(Given::Memory(SparkTable::of(&object)?));
+        }
         if object.hasattr("__arrow_c_stream__")? {
             // Whoever has no wish gets the table as it is; older libraries want to be told so.
             let capsule = object.call_method1("__arrow_c_stream__", (py.None(),));

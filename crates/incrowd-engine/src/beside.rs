@@ -31,6 +31,8 @@ pub struct Seen {
     pub table: Columnar,
     /// For each column how many records have a value that nobody else has, if only counts were asked for.
     pub once: Option<Vec<u64>>,
+    /// How many records are like no other in all columns together, if that was counted and there are several.
+    pub together: Option<u64>,
     /// The person of each record, if somebody knows and a person may have several.
     pub persons: Option<Vec<u32>>,
 }
@@ -113,7 +115,7 @@ impl Looked {
             let column =
                 |(name, codes)| CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: Vec::new() };
             let columns = self.names.into_iter().zip(codes).map(column).collect();
-            return Seen { table: Columnar { columns, records: 0 }, once: Some(once), persons: None };
+            return Seen { table: Columnar { columns, records: 0 }, once: Some(once), ..Seen::default() };
         }
         batches.sort_unstable_by_key(|(first, _)| *first);
         let records = batches.iter().map(|(_, own)| own.first().map_or(0, Vec::len)).sum();
@@ -123,7 +125,7 @@ impl Looked {
             CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: all }
         };
         let columns = self.names.into_iter().zip(codes).enumerate().map(column).collect();
-        Seen { table: Columnar { columns, records }, once: None, persons: None }
+        Seen { table: Columnar { columns, records }, ..Seen::default() }
     }
 }
 

@@ -74,35 +74,38 @@ impl Embedded {
         let store = MemoryStore::new();
         Ok((Embedded::new(Source::of_batches(table)?, store.clone()), store))
     }
+}
 
-    /// The type of a published column in formats that have types.
-    fn data_type(&self, name: &str, content: Content, plan: &Plan<'_>) -> Result<DataType> {
-        let own = || -> Result<Option<DataType>> {
-            // A column that the table does not have was made for the release.
-            let position = self.source.columns().iter().position(|own| own == name);
-            let own = position.and_then(|at| self.source.column(at).data_type.clone());
-            // A list may lack elements, which its text does not tell.
-            let is_list = |own: &DataType| matches!(own, DataType::List(_) | DataType::LargeList(_));
-            Ok(own.map(|own| if is_list(&own) { DataType::Utf8 } else { own }))
-        };
-        match content {
-            Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
-            Content::OfGroup => Ok(DataType::Float64),
-            Content::Low(q) | Content::High(q) => {
-                let end = |label: &String| {
-                    let (low, high) = shape::ends(label);
-                    if matches!(content, Content::Low(_)) { low } else { high }.unwrap_or_default().to_owned()
-                };
-                let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
-                Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
-            }
-            Content::Mean(_) => Ok(DataType::Float64),
-            Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
-            Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
-            Content::Sensitive(s) => {
-                Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values)))
-            }
+/// The type of a published column in formats that have types.
+pub(crate) fn published_type(
+    source: &Source,
+    name: &str,
+    content: Content,
+    plan: &Plan<'_>,
+) -> Result<DataType> {
+    let own = || -> Result<Option<DataType>> {
+        // A column that the table does not have was made for the release.
+        let position = source.columns().iter().position(|own| own == name);
+        let own = position.and_then(|at| source.column(at).data_type.clone());
+        // A list may lack elements, which its text does not tell.
+        let is_list = |own: &DataType| matches!(own, DataType::List(_) | DataType::LargeList(_));
+        Ok(own.map(|own| if is_list(&own) { DataType::Utf8 } else { own }))
+    };
+    match content {
+        Content::Quasi(_) | Content::Category(_) => Ok(DataType::Utf8),
+        Content::OfGroup => Ok(DataType::Float64),
+        Content::Low(q) | Content::High(q) => {
+            let end = |label: &String| {
+                let (low, high) = shape::ends(label);
+                if matches!(content, Content::Low(_)) { low } else { high }.unwrap_or_default().to_owned()
+            };
+            let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
+            Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
         }
+        Content::Mean(_) => Ok(DataType::Float64),
+        Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
+        Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
+        Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values))),
     }
 }
 
@@ -128,7 +131,7 @@ impl Embedded {
             let as_it_is = matches!(content, Content::Carried | Content::Sensitive(_));
             let own = self.source.columns().iter().position(|own| own == name).filter(|_| as_it_is);
             let sql = own.and_then(|at| self.source.column(at).sql);
-            let data_type = self.data_type(name, *content, plan)?;
+            let data_type = published_type(&self.source, name, *content, plan)?;
             let stated = output.says.iter().find(|(column, _)| column == name).map(|(_, says)| *says);
             let says = stated.unwrap_or_else(|| content.says(plan));
             Ok(TableColumn { name: name.clone(), data_type, sql, says })

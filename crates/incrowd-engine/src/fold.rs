@@ -394,6 +394,14 @@ pub(crate) fn fold_with(
     beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
+    if let Some(remote) = source.remote() {
+        for name in spec.columns.iter().chain(&spec.glance).chain(beside.columns) {
+            source.position(name)?;
+        }
+        let (folded, seen) = crate::remote::fold(remote.as_ref(), spec, beside, progress)?;
+        let digest = Some(remote.digest()?);
+        return Ok(FoldResult { folded, index: None, digest, seen, sent: None });
+    }
     let mut wanted: Vec<usize> =
         spec.columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
     let width = wanted.len();

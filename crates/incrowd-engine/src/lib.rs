@@ -22,6 +22,7 @@ mod lines;
 mod order;
 mod pending;
 mod private_stream;
+mod remote;
 mod repeats;
 mod replay;
 mod rows;
@@ -43,8 +44,14 @@ pub use embedded::Embedded;
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
+pub use remote::{
+    FIRST, FROM, LOOK, RANK, RECORDS, ROW, Remote, RemoteEngine, RemotePlan, RemoteStore, Rows, TO, WHOLE,
+    is_remote, put_directory, remote_place,
+};
 pub use shape::{Shape, high_column, low_column};
-pub use source::{Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest};
+pub use source::{
+    Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest, digest_of,
+};
 pub use store::{
     Dialect, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
 };

@@ -48,7 +48,7 @@ pub(crate) fn expanded(folded: &Folded, from: usize, wanted: &dyn Fn(&str) -> bo
     };
     let columns = places.map(column).collect();
     let persons = folded.persons_by_row().map(|rows| rows.concat());
-    Seen { table: Columnar { columns, records }, once: None, persons }
+    Seen { table: Columnar { columns, records }, persons, ..Seen::default() }
 }
 
 /// Who is alone in what these tables publish as it is; nothing if there is no such column.
@@ -65,7 +65,7 @@ pub(crate) fn look(tables: &Tables, job: &CheckedJob) -> Result<Option<Alone>> {
     let found = match &seen.once {
         Some(once) => {
             let names: Vec<String> = seen.table.columns.iter().map(|column| column.name.clone()).collect();
-            Alone::of_counts(&names, once, tables.people.records())
+            Alone { together: seen.together, ..Alone::of_counts(&names, once, tables.people.records()) }
         }
         None => alone(&seen.table, seen.persons.as_deref())?,
     };
@@ -128,7 +128,11 @@ pub(crate) fn warnings(found: &Alone) -> Vec<String> {
         );
     }
     if found.most < 2 && found.columns.len() > 1 {
-        warnings.push("sets of columns were not looked at: the table is too large".to_owned());
+        let why = match found.together {
+            Some(_) => "of all sets of columns only that of all columns was looked at",
+            None => "sets of columns were not looked at: the table is too large",
+        };
+        warnings.push(why.to_owned());
     }
     warnings
 }

@@ -7,7 +7,7 @@ use incrowd_engine::{Beside, is_database, read_manifest, recover_beside};
 use crate::checked::{need_sensitive, promises};
 use crate::job::RoleName;
 use crate::judging::Judging;
-use crate::manifest::{Manifest, default_path, file_name};
+use crate::manifest::{Manifest, file_name, find};
 use crate::publication::{self, Publication, PublishedShelf, Tables};
 use crate::reading::Reading;
 
@@ -162,7 +162,7 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
         let parsed = kept.map(|bytes| Manifest::parse(&bytes)).transpose();
         return parsed.map_err(|e| Error::input(format!("the manifest in the database: {}", e.message())));
     }
-    let Some(file) = judging.manifest.clone().or_else(|| path.map(default_path)) else { return Ok(None) };
+    let Some(file) = judging.manifest.clone().or_else(|| path.map(find)) else { return Ok(None) };
     for part in path.into_iter().filter(|path| !is_database(path)).chain([file.as_path()]) {
         recover_beside(part)?;
     }

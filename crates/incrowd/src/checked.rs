@@ -6,7 +6,7 @@ use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec, looks_like_a_name,
 };
-use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source, is_database};
+use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source, is_database, is_remote};
 use incrowd_recode::Method;
 
 use crate::claim::Claim;
@@ -386,18 +386,18 @@ impl CheckedJob {
         let beside = || match in_database {
             // The database has it.
             true => PathBuf::new(),
-            false => manifest::default_path(&output.path),
+            false => manifest::path_of(&output.path),
         };
         let manifest = output.manifest.clone().unwrap_or_else(beside);
         let mut claim = Claim::of_job(&self.job);
         output.sign.iter().for_each(|key| claim.reads(key));
         for table in &tables {
-            match is_database(&table.path) {
+            match is_database(&table.path) || is_remote(&table.path) {
                 true => claim.takes(&table.path, table.what, table.key)?,
                 false => drop(claim.writes(&table.path, table.what, table.key)?),
             }
         }
-        if !manifest.as_os_str().is_empty() {
+        if !manifest.as_os_str().is_empty() && !is_remote(&manifest) {
             claim.writes(&manifest, "the manifest", "output.manifest")?;
         }
         let pages = [("output.report", &output.report), ("output.owner_report", &output.owner_report)];

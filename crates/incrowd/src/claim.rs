@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, HierarchySpec, Result};
-use incrowd_engine::{Source, Target, is_database};
+use incrowd_engine::{Source, Target, is_database, is_remote};
 
 use crate::job::{ColumnJob, Input, Job};
 use crate::judging::Judging;
@@ -19,7 +19,7 @@ pub struct Claim {
 
 /// What a path is, whatever it is called: two names of one file are one file.
 fn place(path: &Path) -> Option<PathBuf> {
-    if is_database(path) {
+    if is_database(path) || is_remote(path) {
         return Some(path.to_owned());
     }
     if let Ok(real) = path.canonicalize() {

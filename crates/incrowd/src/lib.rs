@@ -99,9 +99,10 @@ pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, ri
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
+pub use incrowd_engine as engine;
 pub use incrowd_engine::{
     Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, Target, abandon_all,
-    is_database, locate,
+    is_database, is_remote, locate, remote_place,
 };
 pub use incrowd_recode as recode;
 pub use insight::Insight;

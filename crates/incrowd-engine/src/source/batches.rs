@@ -1,10 +1,12 @@
-//! A table in memory: Arrow record batches that somebody has already.
+//! A table that somebody has already: Arrow record batches in memory, or what another system holds.
 
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
+
+use crate::remote::Remote;
 
 /// Records that are handed out at a time. One large batch would otherwise keep a single thread busy.
 const SLICE: usize = 1 << 15;
@@ -17,6 +19,8 @@ pub struct Batches {
     batches: Arc<Vec<RecordBatch>>,
     /// Where each slice begins: its batch, and the record there.
     slices: Arc<Vec<(usize, usize)>>,
+    /// The table itself, if another system holds it. Then there are no batches.
+    remote: Option<Arc<dyn Remote>>,
 }
 
 // Cells must not reach logs.
@@ -28,7 +32,12 @@ impl std::fmt::Debug for Batches {
 
 impl PartialEq for Batches {
     fn eq(&self, other: &Batches) -> bool {
-        self.schema == other.schema && self.batches == other.batches
+        let same = match (&self.remote, &other.remote) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (None, None) => self.batches == other.batches,
+            _ => false,
+        };
+        same && self.schema == other.schema
     }
 }
 
@@ -44,7 +53,19 @@ impl Batches {
         let starts =
             |(i, batch): (usize, &RecordBatch)| (0..batch.num_rows()).step_by(SLICE).map(move |at| (i, at));
         let slices = batches.iter().enumerate().flat_map(starts).collect();
-        Ok(Batches { name: name.to_owned(), schema, batches: Arc::new(batches), slices: Arc::new(slices) })
+        let (batches, slices) = (Arc::new(batches), Arc::new(slices));
+        Ok(Batches { name: name.to_owned(), schema, batches, slices, remote: None })
+    }
+
+    /// A table that another system holds and counts.
+    pub fn remote(remote: Arc<dyn Remote>) -> Batches {
+        let (name, schema) = (remote.name().to_owned(), remote.schema());
+        Batches { name, schema, batches: Arc::default(), slices: Arc::default(), remote: Some(remote) }
+    }
+
+    /// The system that holds it, if it is not in memory.
+    pub(crate) fn held_by(&self) -> Option<&Arc<dyn Remote>> {
+        self.remote.as_ref()
     }
 
     /// What messages call the table.

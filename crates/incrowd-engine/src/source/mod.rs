@@ -329,6 +329,14 @@ impl Source {
         Source { parts: vec![part], names, columns, digest, careful: AtomicBool::new(false) }
     }
 
+    /// The system that holds the table, if one does.
+    pub(crate) fn remote(&self) -> Option<&Arc<dyn crate::remote::Remote>> {
+        match self.parts.as_slice() {
+            [Part { typed: Some(arrow::Typed::Batches(batches)), .. }] => batches.held_by(),
+            _ => None,
+        }
+    }
+
     /// The column names.
     pub fn columns(&self) -> &[String] {
         &self.names
@@ -529,9 +537,16 @@ pub fn digest(path: &Path) -> Result<String> {
         let first = &source.columns()[..1];
         return Ok(source.read_release(first, Beside::default(), &Silent)?.digest);
     }
-    let failed = |e| unreadable(path, &e);
+    digest_of(&[path.to_owned()])
+}
+
+/// The digest of several files, one after another: that of a table in a directory.
+pub fn digest_of(paths: &[PathBuf]) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;
+    for path in paths {
+        let failed = |e| unreadable(path, &e);
+        std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;
+    }
     Ok(format!("blake3:{}", hasher.finalize().to_hex()))
 }
 

@@ -184,6 +184,9 @@ impl Source {
         progress: &dyn Progress,
         reset: impl Fn(),
     ) -> Result<Scan<W>> {
+        if let Some(remote) = self.remote() {
+            return Err(crate::remote::refused(remote.name()));
+        }
         loop {
             let careful = self.careful.load(Ordering::Relaxed);
             match self.scan_once(wanted, sending, &worker, careful, progress)? {

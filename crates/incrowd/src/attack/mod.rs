@@ -128,8 +128,7 @@ pub(crate) fn attack_case(
         table: &seen.table,
         persons: seen.persons.as_deref(),
         unlinkable: case.unlinkable(),
-        note: (by_records || on_people.persons_unknown.is_some())
-            .then(|| "records are counted: whose they are is not known of what is passed through".to_owned()),
+        note: note_on(&views, by_records || on_people.persons_unknown.is_some()),
     });
     if chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Weights)) {
         on_people.weighed = crate::weights::weighed(case, &views.people, progress)?;
@@ -161,6 +160,21 @@ pub(crate) fn attack_case(
     Ok(AttackReport { attacked, skipped, release: views.people, groups, quasi })
 }
 
+/// What should be known of columns that are published as they are.
+fn note_on(views: &Views, by_records: bool) -> Option<String> {
+    let folded = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
+    let held = views.seen.table.columns.iter().map(|column| &column.name);
+    let held: Vec<&str> = held.filter(|name| !folded(name)).map(String::as_str).collect();
+    if views.seen.once.is_some() && !held.is_empty() {
+        return Some(format!(
+            "not looked at, because only counts leave the system that holds them: {}",
+            held.join(", ")
+        ));
+    }
+    by_records
+        .then(|| "records are counted: whose they are is not known of what is passed through".to_owned())
+}
+
 /// What is published as it is, record by record: by person where that is known.
 fn published_as_it_is(case: &Case, views: &Views) -> Seen {
     let unlinkable = case.unlinkable();
@@ -171,7 +185,8 @@ fn published_as_it_is(case: &Case, views: &Views) -> Seen {
     let known = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
     let own = views.seen.table.columns.iter().map(|column| &column.name);
     let by_person = views.people.persons.as_ref().is_some_and(|persons| persons.repeated);
-    if by_person && own.into_iter().all(known) {
+    // Of a table that another system holds single records are not known, but those of the folded columns follow from it.
+    if views.seen.once.is_some() || by_person && own.into_iter().all(known) {
         return expanded(&views.people, views.quasi.len(), &wanted);
     }
     views.seen.clone()

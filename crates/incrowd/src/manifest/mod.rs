@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use incrowd_audit::{Judgement, Verification};
 use incrowd_core::metric::{METRICS, Tally};
 use incrowd_core::{Error, Param, Params, Result, Value};
+use incrowd_engine::is_remote;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -416,6 +417,23 @@ impl Manifest {
 /// The manifest beside a release: `people.csv` and `people.release.csv` both have `people.release.json`.
 pub fn default_path(release: &Path) -> PathBuf {
     release.with_file_name(format!("{}.release.json", stem(release)))
+}
+
+/// The manifest within a release that is a directory: readers of tables pass over names that begin so.
+pub const WITHIN: &str = "_incrowd.release.json";
+
+/// Where the manifest of a release goes, if nobody says: into a release that another system writes, beside any other.
+pub(crate) fn path_of(release: &Path) -> PathBuf {
+    match is_remote(release) {
+        true => release.join(WITHIN),
+        false => default_path(release),
+    }
+}
+
+/// Where the manifest of a published release is looked for.
+pub(crate) fn find(release: &Path) -> PathBuf {
+    let within = release.join(WITHIN);
+    if within.is_file() { within } else { default_path(release) }
 }
 
 /// The name of a release without what tells its format.

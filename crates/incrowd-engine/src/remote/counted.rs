@@ -1,0 +1,213 @@
+//! From counts of typed values to a folded table. Values become texts here, by the code that reads Parquet: two values are one if
+//! their texts are, as for any other table.
+
+use std::sync::Mutex;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use incrowd_core::{
+    CodedColumn, Columnar, Error, Folded, FoldedColumn, MISSING, PackedTexts, Progress, Result,
+};
+
+use super::{Remote, Rows};
+use crate::FoldSpec;
+use crate::beside::{Beside, Seen};
+use crate::intern::{Cache, Interner};
+use crate::source::{Batches, Place, Records, Source, Trouble, Worker};
+
+/// The row of what is left out.
+pub(crate) const DROPPED: u32 = u32::MAX;
+
+/// A fold of counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    pub(crate) folded: Folded,
+    /// For each counted row its row of the fold, or [`DROPPED`].
+    pub(crate) of_row: Vec<u32>,
+    /// How many records each counted row has.
+    pub(crate) records: Vec<u64>,
+    /// The numbers under which the rows are kept, if they are.
+    pub(crate) kept: Vec<i64>,
+}
+
+/// A batch of counted rows as codes.
+struct Batch {
+    place: Place,
+    codes: Vec<u32>,
+    records: Vec<u64>,
+    kept: Vec<i64>,
+}
+
+struct Reader<'a> {
+    dictionaries: &'a [Mutex<Interner>],
+    caches: Vec<Cache>,
+    missing: &'a [String],
+    marker: usize,
+    numbered: bool,
+    batches: Vec<Batch>,
+}
+
+impl Worker for Reader<'_> {
+    fn visit<R: Records>(&mut self, place: Place, records: &R) -> Result<(), Trouble> {
+        let (width, rows) = (self.caches.len(), records.len());
+        let empty = self.missing.iter().position(String::is_empty).unwrap_or(self.missing.len());
+        let mut codes = vec![MISSING; rows * width];
+        for slot in 0..width {
+            for row in 0..rows {
+                let Some(text) = records.get(row, slot) else {
+                    self.marker = self.marker.min(empty);
+                    continue;
+                };
+                codes[row * width + slot] = match self.caches[slot].get(text) {
+                    Some(MISSING) => {
+                        let marker = self.missing.iter().position(|m| m.as_bytes() == text);
+                        self.marker = self.marker.min(marker.unwrap_or(empty));
+                        MISSING
+                    }
+                    Some(code) => code,
+                    None => {
+                        let dictionary = self.dictionaries[slot].lock();
+                        let code =
+                            dictionary.expect("no worker panics while it holds a dictionary").intern(text);
+                        self.caches[slot].put(text, code);
+                        code
+                    }
+                };
+            }
+        }
+        let number = |row: usize, slot: usize| {
+            let text = records.get(row, slot).and_then(|text| std::str::from_utf8(text).ok());
+            let odd = || Trouble { record: row, says: " has no count".to_owned(), help: None };
+            text.and_then(|text| text.parse::<i64>().ok()).ok_or_else(odd)
+        };
+        let count = |row| number(row, width).map(|n| n as u64);
+        let counts = (0..rows).map(count).collect::<Result<Vec<_>, _>>()?;
+        let kept = if self.numbered { 0..rows } else { 0..0 };
+        let kept = kept.map(|row| number(row, width + 1)).collect::<Result<Vec<_>, _>>()?;
+        self.batches.push(Batch { place, codes, records: counts, kept });
+        Ok(())
+    }
+}
+
+impl Counted {
+    /// Folds counted rows: the columns of `spec`, then the number of records, then perhaps the number of the row.
+    pub(crate) fn new(name: &str, rows: Rows, spec: &FoldSpec, progress: &dyn Progress) -> Result<Counted> {
+        let (schema, batches) = rows;
+        let width = spec.columns.len();
+        let numbered = schema.fields().len() == width + 2;
+        if !numbered && schema.fields().len() != width + 1 {
+            return Err(Error::bug("a system counted other columns than it was asked for"));
+        }
+        let source = Source::of_batches(&Batches::new(name, schema, batches)?)?;
+        let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
+        let worker = || Reader {
+            dictionaries: &dictionaries,
+            caches: (0..width).map(|_| Cache::new(&spec.missing)).collect(),
+            missing: &spec.missing,
+            marker: spec.missing.len(),
+            numbered,
+            batches: Vec::new(),
+        };
+        let wanted: Vec<usize> = (0..source.columns().len()).collect();
+        let scan = source.scan(&wanted, worker, progress, || {})?;
+        let marker = scan.workers.iter().map(|worker| worker.marker).min().unwrap_or(spec.missing.len());
+        let numbers: Vec<Vec<u64>> = scan
+            .workers
+            .iter()
+            .map(|worker| worker.batches.iter().map(|batch| scan.number(batch.place, 0)).collect())
+            .collect();
+        let mut all: Vec<(u64, Batch)> = Vec::new();
+        for (worker, numbers) in scan.workers.into_iter().zip(numbers) {
+            all.extend(numbers.into_iter().zip(worker.batches));
+        }
+        all.sort_unstable_by_key(|(first, _)| *first);
+        let mut counted = Counted::default();
+        let folded = &mut counted.folded;
+        folded.missing = vec![0; width];
+        folded.marker = spec.missing.get(marker).cloned();
+        let mut known: HashMap<Vec<u32>, u32, FixedState> = HashMap::default();
+        for (_, batch) in all {
+            for (row, &records) in batch.records.iter().enumerate() {
+                let codes = &batch.codes[row * width..(row + 1) * width];
+                folded.read += records;
+                counted.records.push(records);
+                let absent = codes.iter().zip(&mut folded.missing).filter(|(code, _)| **code == MISSING);
+                let lacks = absent.map(|(_, missing)| *missing += records).count() > 0;
+                if lacks && spec.drop_missing {
+                    folded.dropped_missing += records;
+                    counted.of_row.push(DROPPED);
+                    continue;
+                }
+                let fresh = folded.weights.len() as u32;
+                let at = *known.entry_ref(codes).or_insert(fresh);
+                if at == fresh {
+                    folded.codes.extend_from_slice(codes);
+                    folded.weights.push(0);
+                }
+                folded.weights[at as usize] += records;
+                counted.of_row.push(at);
+            }
+            counted.kept.extend(batch.kept);
+        }
+        let unlock = "no worker is left";
+        let texts = dictionaries.into_iter().map(|d| d.into_inner().expect(unlock).texts());
+        folded.columns = spec
+            .columns
+            .iter()
+            .zip(texts)
+            .map(|(name, texts)| FoldedColumn { name: name.clone(), texts })
+            .collect();
+        Ok(counted)
+    }
+}
+
+/// Refuses what counts do not tell.
+pub(crate) fn check(spec: &FoldSpec) -> Result<()> {
+    let refuse = |what: &str, key: &str| {
+        Err(Error::job(format!("{what} where another system holds the table"))
+            .help("read the table from files or into memory, or leave the key out")
+            .at(key))
+    };
+    if spec.person.is_some() {
+        return refuse("persons with several records cannot be counted", "input.person");
+    }
+    if spec.weight.is_some() {
+        return refuse("sampling weights cannot be added up", "input.weight");
+    }
+    Ok(())
+}
+
+/// Folds a table that another system holds, and asks who is alone in columns `beside`.
+pub(crate) fn fold(
+    remote: &dyn Remote,
+    spec: &FoldSpec,
+    beside: Beside<'_>,
+    progress: &dyn Progress,
+) -> Result<(Folded, Seen)> {
+    check(spec)?;
+    let mut folded = Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress)?.folded;
+    if !spec.glance.is_empty() {
+        folded.repeating = remote.repeating(&spec.glance, &spec.missing)?;
+    }
+    Ok((folded, look(remote, beside)?))
+}
+
+/// Who is alone in each of some columns, and in all of them together.
+fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
+    if beside.columns.is_empty() {
+        return Ok(Seen::default());
+    }
+    let mut sets: Vec<Vec<String>> = beside.columns.iter().map(|name| vec![name.clone()]).collect();
+    if sets.len() > 1 {
+        sets.push(beside.columns.to_vec());
+    }
+    let mut once = remote.alone(&sets)?;
+    if once.len() != sets.len() {
+        return Err(Error::bug("a system counted other columns than it was asked for"));
+    }
+    let together = if sets.len() > 1 { once.pop() } else { None };
+    let column =
+        |name: &String| CodedColumn { name: name.clone(), texts: PackedTexts::unnamed(1), codes: Vec::new() };
+    let columns = beside.columns.iter().map(column).collect();
+    Ok(Seen { table: Columnar { columns, records: 0 }, once: Some(once), together, ..Seen::default() })
+}

@@ -1,0 +1,87 @@
+//! Releases that are directories: they appear, or take the place of an older one, by one act of the file system.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use incrowd_core::{Error, Result};
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::resources(format!("cannot put `{}` in place: {error}", path.display()))
+}
+
+/// Writes what the system still holds of a directory to the disk.
+fn sync(directory: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() { sync(&path)? } else { File::open(&path)?.sync_all()? }
+    }
+    File::open(directory)?.sync_all()
+}
+
+/// Exchanges two directories by one act; `false` where the file system has no such act.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> std::io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> std::io::Result<bool> {
+    Ok(false)
+}
+
+/// Puts a directory in its place, which is on the same file system. What was there comes to where it was: whoever calls removes it.
+/// Where two directories cannot be exchanged by one act, there is a moment without either, never one with a part of either.
+pub fn put_directory(staged: &Path, target: &Path) -> Result<()> {
+    let told = |e: std::io::Error| failed(target, &e);
+    sync(staged).map_err(told)?;
+    match std::fs::symlink_metadata(target) {
+        Err(e) if e.kind() == ErrorKind::NotFound => std::fs::rename(staged, target).map_err(told)?,
+        Err(e) => return Err(told(e)),
+        Ok(_) if exchange(staged, target).map_err(told)? => {}
+        Ok(_) => {
+            let mut aside = staged.as_os_str().to_owned();
+            aside.push("-old");
+            let aside = PathBuf::from(aside);
+            std::fs::rename(target, &aside).map_err(told)?;
+            if let Err(e) = std::fs::rename(staged, target) {
+                // Back as it was; if that fails too, both are where the message says.
+                std::fs::rename(&aside, target).map_err(|_| {
+                    let error = Error::resources(format!("cannot put `{}` in place: {e}", target.display()));
+                    error.help(format!("the release that was there is `{}`", aside.display()))
+                })?;
+                return Err(told(e));
+            }
+            std::fs::rename(&aside, staged).map_err(told)?;
+        }
+    }
+    let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent).and_then(|parent| parent.sync_all()).map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_appears_and_takes_the_place_of_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for text in ["first", "second"] {
+            std::fs::create_dir(at("staged")).unwrap();
+            std::fs::write(at("staged").join("part"), text).unwrap();
+            put_directory(&at("staged"), &at("release")).unwrap();
+            assert_eq!(std::fs::read_to_string(at("release").join("part")).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_to_string(at("staged").join("part")).unwrap(), "first");
+        std::fs::remove_dir_all(at("staged")).unwrap();
+        assert!(put_directory(&at("staged"), &at("release")).is_err());
+        assert_eq!(std::fs::read_to_string(at("release").join("part")).unwrap(), "second");
+    }
+}

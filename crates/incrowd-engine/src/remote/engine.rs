@@ -1,0 +1,143 @@
+//! The engine for tables that another system holds.
+
+use std::sync::Arc;
+
+use incrowd_core::{Error, Folded, Plan, Progress, Result};
+
+use super::counted::{Counted, check};
+use super::{Remote, RemoteStore, slots};
+use crate::beside::Beside;
+use crate::embedded::published_type;
+use crate::source::{Batches, Source};
+use crate::store::Places;
+use crate::{Engine, FoldSpec, Output, ReadBack, Receipt, Shape};
+
+/// An engine that lets another system count and write.
+#[derive(Debug)]
+pub struct RemoteEngine {
+    remote: Arc<dyn Remote>,
+    source: Source,
+    store: Box<dyn RemoteStore>,
+    /// The last fold, if its rows are kept.
+    last: Option<Counted>,
+    shapes: Vec<Shape>,
+    /// How many tables there is a place for.
+    places: usize,
+}
+
+impl RemoteEngine {
+    /// Takes a table of another system and lets it keep releases.
+    pub fn new(remote: Arc<dyn Remote>, store: Box<dyn RemoteStore>) -> Result<RemoteEngine> {
+        let source = Source::of_batches(&Batches::remote(remote.clone()))?;
+        Ok(RemoteEngine { remote, source, store, last: None, shapes: Vec::new(), places: 0 })
+    }
+
+    /// Counts again what was folded: whatever changed since would be lost or doubled.
+    fn unchanged(&self, receipt: Receipt, records: u64) -> Result<()> {
+        match receipt.published + receipt.suppressed == records {
+            true => Ok(()),
+            false => Err(Error::bug(format!(
+                "{} records were published and {} suppressed of {records}",
+                receipt.published, receipt.suppressed,
+            ))),
+        }
+    }
+}
+
+impl Engine for RemoteEngine {
+    fn columns(&self) -> &[String] {
+        self.source.columns()
+    }
+
+    fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
+        check(spec)?;
+        progress.step("counting", None);
+        let rows = match spec.replay {
+            true => self.store.count_and_keep(&spec.columns)?,
+            false => self.remote.count(&spec.columns)?,
+        };
+        progress.step("reading", None);
+        let mut counted = Counted::new(self.remote.name(), rows, spec, progress)?;
+        if !spec.glance.is_empty() {
+            progress.step("counting", None);
+            counted.folded.repeating = self.remote.repeating(&spec.glance, &spec.missing)?;
+        }
+        let folded = counted.folded.clone();
+        // What is kept of it is where the rows went; the texts are in the plan.
+        counted.folded = Folded::default();
+        self.last = spec.replay.then_some(counted);
+        Ok(folded)
+    }
+
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Records have no place in a table that is counted elsewhere.
+    fn locate(&self, _: &str, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn begin(&mut self, places: &Places) -> Result<()> {
+        self.places = places.tables.len();
+        self.store.begin(places)
+    }
+
+    fn stage(
+        &mut self,
+        table: usize,
+        plan: &Plan<'_>,
+        output: &Output,
+        progress: &dyn Progress,
+    ) -> Result<Receipt> {
+        if table >= self.places {
+            return Err(Error::bug("a table was staged for which no place was claimed"));
+        }
+        progress.step("writing", None);
+        let types = output.columns.iter();
+        let types = types.map(|(name, content)| published_type(&self.source, name, *content, plan));
+        let types = types.collect::<Result<Vec<_>>>()?;
+        let (remote, receipt) = slots::tables(plan, output, &types, self.last.as_ref())?;
+        self.unchanged(receipt, plan.dataset().records())?;
+        let written = self.store.stage(table, &remote)?;
+        if written != receipt.published {
+            return Err(Error::resources(format!(
+                "{written} records were written where {} should be: nothing was published",
+                receipt.published
+            )));
+        }
+        self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
+        self.shapes[table] = output.shape.clone();
+        Ok(receipt)
+    }
+
+    fn read_back(
+        &self,
+        table: usize,
+        columns: &[String],
+        beside: Beside<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        let source = Source::of_batches(&Batches::remote(self.store.open(table)?))?;
+        let shape = self.shapes.get(table).cloned().unwrap_or_default();
+        source.read_shaped(columns, &shape, beside, progress)
+    }
+
+    fn publish(&mut self, manifest: &[u8]) -> Result<()> {
+        (self.last, self.places) = (None, 0);
+        self.store.publish(manifest)
+    }
+
+    fn discard(&mut self) {
+        (self.last, self.places) = (None, 0);
+        self.store.discard();
+    }
+}
+
+impl Drop for RemoteEngine {
+    fn drop(&mut self) {
+        if self.places > 0 {
+            self.store.discard();
+        }
+    }
+}

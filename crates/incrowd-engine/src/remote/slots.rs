@@ -1,0 +1,233 @@
+//! What a plan says of records, as tables for another system.
+//!
+//! A *look* is what is published of a record: the cells of its group and its sensitive values. Without carried columns the looks
+//! with their numbers of records are the whole release. With carried columns each kept row has *slots*: so many of its records, in
+//! an order that is drawn once for all of them, have this look.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use incrowd_core::{Error, GroupId, Plan, Result};
+
+use super::counted::{Counted, DROPPED};
+use super::{FIRST, FROM, LOOK, RANK, RECORDS, ROW, RemotePlan, TO, WHOLE};
+use crate::cells::{Cells, Texts, ranks};
+use crate::order::generator;
+use crate::shares::Shares;
+use crate::sink::{Block, Renderer, Rows};
+use crate::source::Format;
+use crate::withheld_draw::{Fate, WithheldDraw};
+use crate::{Content, Dialect, Order, Output, Receipt};
+
+/// Looks of a batch.
+const BATCH: usize = 1 << 15;
+/// Records of one row of looks, so that no task has to unfold much more than another.
+const MOST: u64 = 1 << 16;
+
+/// The looks of a plan by number.
+struct Looks {
+    /// A row of the table that has the look.
+    rows: Vec<u32>,
+    records: Vec<u64>,
+    /// For each row its look.
+    of_row: Vec<u32>,
+}
+
+/// The look of a row that is not published.
+const NONE: u32 = u32::MAX;
+
+impl Looks {
+    fn new(plan: &Plan<'_>) -> Looks {
+        let data = plan.dataset();
+        let mut known: HashMap<(u32, Vec<u32>), u32, FixedState> = HashMap::default();
+        let mut looks =
+            Looks { rows: Vec::new(), records: Vec::new(), of_row: Vec::with_capacity(data.rows()) };
+        for row in 0..data.rows() {
+            let Some(group) = plan.partition().group(row) else {
+                looks.of_row.push(NONE);
+                continue;
+            };
+            let fresh = looks.rows.len() as u32;
+            let look = *known.entry((group.0, data.sensitive_codes(row).to_vec())).or_insert(fresh);
+            if look == fresh {
+                looks.rows.push(row as u32);
+                looks.records.push(0);
+            }
+            looks.records[look as usize] += data.weight(row);
+            looks.of_row.push(look);
+        }
+        looks
+    }
+}
+
+/// Some looks as rows to be rendered.
+struct Part<'a> {
+    cells: &'a Cells<'a>,
+    rows: &'a [u32],
+}
+
+impl Rows for Part<'_> {
+    type Row = (u32, GroupId);
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn row(&self, index: usize) -> Self::Row {
+        self.cells.row(self.rows[index])
+    }
+
+    fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
+        self.cells.cell(row, column)
+    }
+
+    fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
+        self.cells.texts(column)
+    }
+
+    fn code(&self, row: Self::Row, column: usize) -> u32 {
+        self.cells.code(row, column)
+    }
+}
+
+fn integers(values: impl IntoIterator<Item = i64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+fn with_numbers(schema: &SchemaRef, names: &[&str]) -> SchemaRef {
+    let numbers = names.iter().map(|name| Arc::new(Field::new(*name, DataType::Int64, false)));
+    Arc::new(Schema::new(schema.fields().iter().cloned().chain(numbers).collect::<Vec<_>>()))
+}
+
+fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    RecordBatch::try_new(schema.clone(), columns).map_err(|e| Error::bug(format!("a plan does not fit: {e}")))
+}
+
+/// What a plan says, for tables whose published columns have these types. `last` is the fold whose rows are kept.
+pub(super) fn tables(
+    plan: &Plan<'_>,
+    output: &Output,
+    types: &[DataType],
+    last: Option<&Counted>,
+) -> Result<(RemotePlan, Receipt)> {
+    let carried = |content: &Content| *content == Content::Carried;
+    let carries = output.columns.iter().any(|(_, content)| carried(content));
+    let planned = output.columns.iter().zip(types).filter(|((_, content), _)| !carried(content));
+    let described: Vec<(String, DataType)> =
+        planned.clone().map(|((name, _), data_type)| (name.clone(), data_type.clone())).collect();
+    let own = Output { columns: planned.map(|(column, _)| column.clone()).collect(), ..output.clone() };
+    let renderer = Renderer::new("plan.arrow".as_ref(), Format::Arrow, &described, Dialect::default());
+    let Renderer::Arrow(schema) = &renderer else { return Err(Error::bug("a plan is a typed table")) };
+    let cells = Cells::new(plan, &own, &renderer);
+    let looks = Looks::new(plan);
+    let ranks = if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
+    let (slots, receipt) = match carries {
+        true => {
+            let last = last.filter(|last| last.kept.len() == last.of_row.len());
+            let last = last.ok_or_else(|| Error::bug("columns are carried but were not planned for"))?;
+            let (slots, receipt) = slots(plan, &looks, last)?;
+            (Some(slots), receipt)
+        }
+        false => {
+            let published = looks.records.iter().sum();
+            (None, Receipt { published, suppressed: plan.dataset().records() - published })
+        }
+    };
+    let names: &[&str] = if carries { &[LOOK, RANK] } else { &[LOOK, RANK, RECORDS, FIRST] };
+    let schema = with_numbers(schema, names);
+    let mut first = 0;
+    // The pieces of each look: its number, how many records, and how many were before.
+    let mut pieces: Vec<(u32, u64, u64)> = Vec::with_capacity(looks.rows.len());
+    for (look, &records) in looks.records.iter().enumerate() {
+        let mut left = if carries { 1 } else { records };
+        while left > 0 {
+            let own = left.min(MOST);
+            pieces.push((look as u32, own, first));
+            (left, first) = (left - own, first + own);
+        }
+    }
+    let mut batches = Vec::with_capacity(pieces.len().div_ceil(BATCH));
+    for pieces in pieces.chunks(BATCH) {
+        let rows: Vec<u32> = pieces.iter().map(|(look, ..)| looks.rows[*look as usize]).collect();
+        let mut columns = match described.is_empty() {
+            true => Vec::new(),
+            false => match renderer.render(&Part { cells: &cells, rows: &rows })? {
+                Block::Batch(batch) => batch.columns().to_vec(),
+                _ => return Err(Error::bug("a plan is a typed table")),
+            },
+        };
+        columns.push(integers(pieces.iter().map(|(look, ..)| i64::from(*look))));
+        columns.push(integers(rows.iter().map(|row| i64::from(ranks[*row as usize]))));
+        if !carries {
+            columns.push(integers(pieces.iter().map(|(_, records, _)| *records as i64)));
+            columns.push(integers(pieces.iter().map(|(_, _, first)| *first as i64)));
+        }
+        batches.push(batch(&schema, columns)?);
+    }
+    let columns = output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
+    let (looks, order, records) = ((schema, batches), output.order, receipt.published);
+    Ok((RemotePlan { columns, looks, slots, order, records }, receipt))
+}
+
+/// Which look so many records of each kept row have.
+fn slots(plan: &Plan<'_>, looks: &Looks, last: &Counted) -> Result<(super::Rows, Receipt)> {
+    let changed = || Error::bug("the plan is for another fold than the one that was kept");
+    let (data, partition) = (plan.dataset(), plan.partition());
+    let (withheld, shares) = (WithheldDraw::new(plan), Shares::new(plan));
+    let mut rng = generator();
+    let mut receipt = Receipt::default();
+    let mut numbers: [Vec<i64>; 5] = Default::default();
+    let divided: hashbrown::HashSet<u32, FixedState> =
+        partition.divided().iter().map(|part| part.row.0).collect();
+    for ((&row, &records), &kept) in last.of_row.iter().zip(&last.records).zip(&last.kept) {
+        if row == DROPPED {
+            continue;
+        }
+        // How many of its records go where; nearly always all to one place.
+        let mut parts: Vec<(u32, u64)> = Vec::new();
+        let mut left = records;
+        while left > 0 {
+            let Some(found) = (match withheld.draw(row, &mut rng) {
+                Fate::Withheld => Some(None),
+                Fate::Row(row) => data.row_of_fold(row).map(Some),
+                Fate::Unknown => None,
+            }) else {
+                return Err(changed());
+            };
+            let plain = plan.withheld().is_none() && found.is_some_and(|row| !divided.contains(&row.0));
+            let own = if plain { left } else { 1 };
+            left -= own;
+            let Some(found) = found else { continue };
+            let found = shares.draw(found.0, &mut rng).ok_or_else(changed)?;
+            match parts.iter_mut().find(|(part, _)| *part == found) {
+                Some((_, n)) => *n += own,
+                None => parts.push((found, own)),
+            }
+        }
+        let mut next = 1;
+        for (row, n) in parts {
+            if partition.group(row as usize).is_none() {
+                receipt.suppressed += n;
+                continue;
+            }
+            receipt.published += n;
+            let n = n as i64;
+            let slot = [
+                kept,
+                next,
+                next + n - 1,
+                i64::from(looks.of_row[row as usize]),
+                i64::from(n as u64 == records),
+            ];
+            numbers.iter_mut().zip(slot).for_each(|(column, number)| column.push(number));
+            next += n;
+        }
+    }
+    let schema = with_numbers(&Arc::new(Schema::empty()), &[ROW, FROM, TO, LOOK, WHOLE]);
+    let columns = numbers.map(integers).to_vec();
+    let batches = vec![batch(&schema, columns)?];
+    Ok(((schema, batches), receipt))
+}

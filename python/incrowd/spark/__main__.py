@@ -1,0 +1,74 @@
+"""`python -m incrowd.spark job.toml`: a job file run by Spark, also by `spark-submit`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .. import _incrowd
+from .._errors import Error, JobError, Unsatisfiable, Warning
+from ._arrow import module
+from ._functions import anonymize
+
+_READERS = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "tsv": "csv", "txt": "csv", "orc": "orc", "json": "json"}
+
+
+def _session(remote: str | None) -> Any:
+    builder = module("pyspark.sql").SparkSession.builder.appName("incrowd")
+    return builder.remote(remote).getOrCreate() if remote else builder.getOrCreate()
+
+
+def _read(spark: Any, paths: list[str], stated: str | None) -> Any:
+    """The table that a job names."""
+    last = Path(paths[0]).name.lower()
+    for ending in (".gz", ".zst"):
+        last = last.removesuffix(ending)
+    kind = stated or _READERS.get(last.rpartition(".")[2], "parquet")
+    if kind == "csv":
+        separator = "\t" if last.endswith(".tsv") else ","
+        return spark.read.option("header", True).option("sep", separator).csv(paths)
+    return spark.read.format(kind).load(paths)
+
+
+def main(typed: list[str] | None = None) -> int:
+    """Runs a job file; the exit code is that of the command `incrowd`."""
+    parser = argparse.ArgumentParser(prog="python -m incrowd.spark", description="Runs a job file on Apache Spark.")
+    parser.add_argument("job", help="the job file")
+    parser.add_argument("--remote", help="a Spark Connect server, sc://host:port")
+    parser.add_argument("--input-table", help="a table of the catalog in place of [input] path")
+    parser.add_argument("--to", help="the directory of the release in place of [output] path")
+    parser.add_argument("--table", help="a table of the catalog that the release becomes")
+    parser.add_argument("--table-format", help="the format of that table")
+    given = parser.parse_args(typed)
+    warnings.showwarning = lambda text, *_, **__: print(f"warning: {text}", file=sys.stderr)  # type: ignore[assignment]
+    warnings.simplefilter("always", Warning)
+    spark: Any = None
+    try:
+        paths, stated, output = _incrowd.job_places(given.job)
+        if not paths and given.input_table is None:
+            raise JobError("which table?", help="name it in the job as [input] path, or give --input-table")
+        to = given.to or (None if given.table else output)
+        if to is None and given.table is None:
+            raise JobError("where does the release go?", help="say it in the job as [output] path, or with --to or --table")
+        spark = _session(given.remote)
+        df = spark.table(given.input_table) if given.input_table else _read(spark, [str(path) for path in paths], stated)
+        place = {"table": given.table, "table_format": given.table_format} if given.table else {"to": str(to)}
+        release = anonymize(df, job=given.job, **place)
+    except Error as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1 if isinstance(error, Unsatisfiable) else 2
+    except ImportError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    finally:
+        if spark is not None:
+            spark.stop()
+    print(release.report.public, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

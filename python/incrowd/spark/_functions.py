@@ -1,0 +1,172 @@
+"""The functions of `incrowd.spark`: those of `incrowd`, for DataFrames of Spark."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Union
+
+from .. import _calls, _incrowd
+from .._answers import Attacks, Profile, Record, Verification
+from .._errors import InputError, JobError, Warning
+from .._progress import Progress, listener
+from ._arrow import functions, need_dataframe, to_arrow
+from ._catalog import Catalog, manifest_of, table_digest
+from ._directory import Directory, manifest_in, open_directory
+from ._errors import spark_errors, with_spark_error
+from ._release import Release
+from ._store import Place, SparkStore
+from ._table import SparkTable
+
+#: A DataFrame of Spark, classic or Connect.
+DataFrame = Any
+Released = Union[Release, DataFrame, str, "PathLike[str]"]
+
+#: So many records are looked at by `profile`.
+SAMPLE = 200_000
+
+
+def anonymize(
+    df: DataFrame,
+    *,
+    to: str | PathLike[str] | None = None,
+    table: str | None = None,
+    table_format: str | None = None,
+    job: str | PathLike[str] | None = None,
+    progress: Progress = None,
+    **arguments: Any,
+) -> Release:
+    """Makes a release of a DataFrame where the data is, and verifies it on what was written.
+
+    The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory, on a file system that driver and
+    executors share, that will hold Parquet files and the manifest; `table` is a table of the catalog instead, in `table_format` if
+    that is not to be what the session writes. Only counts of quasi-identifiers and sensitive columns come to the driver. See
+    docs/spark.md.
+    """
+    need_dataframe(df)
+    if "output" in arguments or "output_table" in arguments:
+        raise JobError("where the release goes is said with `to` or `table`")
+    if (to is None) == (table is None):
+        raise JobError("where does the release go?", help="give a directory as `to`, or a table of the catalog as `table`")
+    spark = df.sparkSession
+    place: Place = Directory(spark, os.fspath(to)) if to is not None else Catalog(spark, str(table), table_format)
+    own = SparkTable(df)
+    told, close = listener(progress)
+    try:
+        with with_spark_error():
+            made, said = _incrowd.spark_anonymize(
+                own, SparkStore(own, place), place.place, arguments, job, told
+            )
+    finally:
+        close()
+    for text in said:
+        warnings.warn(text, Warning, stacklevel=2)
+    return Release(made, spark, place.place)
+
+
+@contextmanager
+def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Iterator[SparkTable]:
+    """A release as a table with its digest, its manifest among the arguments."""
+    if isinstance(release, Release):
+        name, spark = release.place, release.spark
+    elif isinstance(release, (str, PathLike)):
+        name = os.fspath(release)
+    else:
+        need_dataframe(release)
+        yield SparkTable(release, "the release")
+        return
+    if spark is None:
+        raise InputError("which session reads the release?", help="give it as `spark`")
+    if not name.startswith("table:"):
+        df, path = open_directory(spark, name)
+        if manifest_in(path).is_file():
+            arguments.setdefault("manifest", str(manifest_in(path)))
+        yield SparkTable(df, path.name, lambda: _incrowd.digest(path)[1])
+        return
+    name = name.removeprefix("table:")
+    with spark_errors("to read the release"):
+        df = spark.table(name)
+    manifest = manifest_of(spark, name)
+    with tempfile.TemporaryDirectory() as private:
+        if manifest is not None:
+            file = Path(private) / "manifest.json"
+            file.write_text(manifest, encoding="utf-8")
+            arguments.setdefault("manifest", str(file))
+        yield SparkTable(df, name, lambda: table_digest(df))
+
+
+def _session(*tables: object) -> Any:
+    return next((table.sparkSession for table in tables if hasattr(table, "sparkSession")), None)  # type: ignore[attr-defined]
+
+
+def _original(original: DataFrame | None) -> SparkTable | None:
+    return None if original is None else SparkTable(original, "the original")
+
+
+def verify(
+    release: Released,
+    *,
+    original: DataFrame | None = None,
+    spark: Any = None,
+    job: str | PathLike[str] | None = None,
+    progress: Progress = None,
+    **arguments: Any,
+) -> Verification:
+    """Checks a published table against promises: a release, a DataFrame, the directory of a release, or `table:NAME`.
+
+    Promises that are not stated are those of its manifest. The other arguments are those of `incrowd.verify`.
+    """
+    spark = spark or _session(release, original)
+    with _opened(release, spark, arguments) as table, with_spark_error():
+        return _calls.verify(table, _original(original), arguments, progress, job)
+
+
+def measure(
+    original: DataFrame,
+    release: Released,
+    *,
+    spark: Any = None,
+    job: str | PathLike[str] | None = None,
+    progress: Progress = None,
+    **arguments: Any,
+) -> Record:
+    """Says what a release cost, against its original. The other arguments are those of `incrowd.measure`."""
+    spark = spark or _session(original, release)
+    with _opened(release, spark, arguments) as table, with_spark_error():
+        return _calls.measure(_original(original), table, arguments, progress, job)
+
+
+def attack(
+    release: Released,
+    *,
+    original: DataFrame | None = None,
+    spark: Any = None,
+    job: str | PathLike[str] | None = None,
+    progress: Progress = None,
+    **arguments: Any,
+) -> Attacks:
+    """Runs the attacks of the literature and says what they would learn. The other arguments are those of `incrowd.attack`."""
+    spark = spark or _session(release, original)
+    with _opened(release, spark, arguments) as table, with_spark_error():
+        return _calls.attack(table, _original(original), arguments, progress, job)
+
+
+def profile(df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, **arguments: Any) -> Profile:
+    """Says what is in a table, how unique people are, and which roles to give, going by at most `sample` records.
+
+    Those records come to the driver, with all columns: which of them name people is what a profile finds out. In a sample people
+    are more often unique than in the table. The other arguments are those of `incrowd.profile`.
+    """
+    need_dataframe(df)
+    with spark_errors("while it drew records for the profile"):
+        records = df.count()
+        some = df if records <= sample else df.orderBy(functions().rand()).limit(sample)
+        table = to_arrow(some)
+    if records > sample:
+        warnings.warn(f"the profile goes by {sample:,} of {records:,} records", Warning, stacklevel=2)
+    return _calls.profile(table, arguments, progress)

@@ -1,0 +1,62 @@
+"""A release that Spark wrote."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from .. import _incrowd
+from .._answers import Record
+from .._release import Texts
+from ._directory import open_directory
+
+
+class Release:
+    """A release that was verified on what Spark wrote. It cannot be changed."""
+
+    __slots__ = ("_release", "place", "spark")
+    _release: _incrowd.Release
+    spark: Any
+    place: str
+
+    def __init__(self, release: _incrowd.Release, spark: Any, place: str) -> None:
+        object.__setattr__(self, "_release", release)
+        object.__setattr__(self, "spark", spark)
+        object.__setattr__(self, "place", place)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` cannot be set: a release does not change")
+
+    @property
+    def df(self) -> Any:
+        """The published records as a DataFrame."""
+        if self.place.startswith("table:"):
+            return self.spark.table(self.place.removeprefix("table:"))
+        return open_directory(self.spark, self.place)[0]
+
+    @property
+    def manifest(self) -> Record:
+        """What everybody may know: promises, metrics, digest."""
+        return Record(json.loads(self._release.manifest))
+
+    @property
+    def metrics(self) -> Record:
+        """What the release cost: ``release.metrics.ncp``."""
+        return cast("Record", self.manifest["metrics"])
+
+    @property
+    def private(self) -> Record:
+        """What else is known, and not meant for the public."""
+        return Record(json.loads(self._release.answer).get("private", {}))
+
+    @property
+    def report(self) -> Texts:
+        """What happened, in words."""
+        plain = [text.replace("spark:", "") for text in (self._release.public_text, self._release.owner_text)]
+        return Texts(*plain)
+
+    def __len__(self) -> int:
+        return int(self.manifest["records"]["published"])
+
+    def __repr__(self) -> str:
+        return self.report.public.rstrip("\n")

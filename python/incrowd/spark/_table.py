@@ -1,0 +1,111 @@
+"""A DataFrame of Spark as a table of which only counts leave Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._errors import ResourcesError
+from ._arrow import arrow_schema, col, functions, module, need_dataframe, to_arrow
+from ._errors import spark_errors
+
+#: So many records are looked at to tell whether the values of a column repeat.
+_GLANCE = 1 << 18
+#: With more records per value than this a column is a category or a name, and tells nobody apart.
+_MANY = 5
+#: More distinct rows than this are not brought to the driver, unless the session says otherwise.
+DISTINCT_ROWS = 20_000_000
+#: The setting of a session that says otherwise.
+SETTING = "spark.incrowd.maxDistinctRows"
+
+
+def bytes_of(rows: int, columns: int) -> int:
+    """About what the driver needs for so many distinct rows: texts, codes and what planning keeps beside them."""
+    return rows * (48 * columns + 120)
+
+
+class SparkTable:
+    """What the compiled half asks of a table that Spark holds."""
+
+    __incrowd_remote__ = True
+
+    def __init__(self, df: Any, name: str = "df", digest: Callable[[], str] | None = None) -> None:
+        need_dataframe(df)
+        self.df = df
+        self.name = name
+        self._digest = digest
+
+    def schema(self) -> Any:
+        """An empty table with the columns."""
+        with spark_errors("to describe the table"):
+            schema = arrow_schema(self.df)
+        return schema.empty_table()
+
+    def named(self, columns: Sequence[str]) -> Any:
+        """The columns under names that nothing can be wrong with: `c0`, `c1`, …"""
+        return self.df.select(*[col(name).alias(f"c{i}") for i, name in enumerate(columns)])
+
+    def grouped(self, columns: Sequence[str]) -> Any:
+        """The distinct rows of columns, with `records`."""
+        names = [f"c{i}" for i in range(len(columns))]
+        return self.named(columns).groupBy(*names).agg(functions().count("*").alias("records"))
+
+    def limit(self) -> int:
+        """How many distinct rows the driver may hold."""
+        try:
+            return int(self.df.sparkSession.conf.get(SETTING, str(DISTINCT_ROWS)))
+        except ValueError:
+            raise ResourcesError(f"the setting {SETTING} is no number", help="set it to a number of rows") from None
+
+    def check_rows(self, columns: Sequence[str]) -> None:
+        """Refuses to bring more distinct rows to the driver than it should hold."""
+        f = functions()
+        names = [f"c{i}" for i in range(len(columns))]
+        row = self.named(columns).agg(f.approx_count_distinct(f.xxhash64(*names), 0.02).alias("rows")).first()
+        rows, limit = int(row["rows"]), self.limit()
+        if rows > limit:
+            need = bytes_of(rows, len(columns)) / 2**30
+            raise ResourcesError(
+                f"the table has about {rows:,} distinct rows in {len(columns)} columns, more than the {limit:,} that the "
+                f"driver should hold; they would need about {need:,.0f} GiB there",
+                help=f"give fewer or coarser columns, or, with a driver that large, set {SETTING} to {rows * 11 // 10}",
+            )
+
+    def count(self, columns: Sequence[str]) -> Any:
+        """The distinct rows of columns with their numbers of records."""
+        pa = module("pyarrow")
+        with spark_errors("while it counted the table"):
+            if not columns:
+                records = self.df.count()
+                return pa.table({"records": pa.array([records] if records else [], pa.int64())})
+            self.check_rows(columns)
+            table = to_arrow(self.grouped(columns))
+        return table.rename_columns([*columns, "_incrowd_records"])
+
+    def alone(self, sets: Sequence[Sequence[str]]) -> list[int]:
+        """For each set of columns how many records are like no other there."""
+        f = functions()
+        with spark_errors("while it counted who is alone"):
+            return [self.grouped(columns).where(f.col("records") == 1).count() for columns in sets]
+
+    def repeating(self, columns: Sequence[str], missing: Sequence[str]) -> list[str]:
+        """Columns in which some values, not most, occur in several records."""
+        f = functions()
+        found: list[str] = []
+        with spark_errors("while it looked at identifiers"):
+            for name in columns:
+                values = self.df.select(col(name).cast("string").alias("v")).where(f.col("v").isNotNull())
+                if missing:
+                    values = values.where(~f.col("v").isin(list(missing)))
+                seen = values.limit(_GLANCE).agg(f.count("v").alias("n"), f.countDistinct("v").alias("d")).first()
+                records, different = int(seen["n"]), int(seen["d"])
+                if 1 < different < records <= _MANY * different:
+                    found.append(name)
+        return found
+
+    def digest(self) -> str:
+        """The digest of a release; any other table has none."""
+        if self._digest is None:
+            return ""
+        with spark_errors("while the digest was computed"):
+            return self._digest()

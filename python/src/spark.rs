@@ -1,0 +1,279 @@
+//! Tables that Spark holds: the compiled half of `incrowd.spark`. Whatever is done there is done by objects of Python with the
+//! methods that are called here; only counts and plans pass between, as streams of record batches.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{Schema, SchemaRef};
+use incrowd::engine::{Order, Places, Remote, RemoteEngine, RemotePlan, RemoteStore, Rows};
+use incrowd::job::keys::Command;
+use incrowd::{Batches, Error, Source};
+use pyo3::BoundObject;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
+
+use crate::arguments::Arguments;
+use crate::errors;
+use crate::release::Release;
+use crate::tables::{Given, capsule};
+use crate::work::run;
+
+/// What a table that another system holds has.
+pub(crate) const REMOTE: &str = "__incrowd_remote__";
+
+/// Rows on their way to Python.
+#[pyclass(frozen, module = "incrowd._incrowd")]
+#[derive(Debug)]
+pub(crate) struct Stream {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Stream {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        capsule::give(py, RecordBatchIterator::new(batches, self.schema.clone()))
+    }
+}
+
+impl Stream {
+    fn of((schema, batches): &Rows) -> Stream {
+        Stream { schema: schema.clone(), batches: batches.clone() }
+    }
+}
+
+/// The rows that an object of Python hands out.
+fn rows(object: &Bound<'_, PyAny>) -> PyResult<Rows> {
+    let capsule = object.call_method1("__arrow_c_stream__", (object.py().None(),))?;
+    let (schema, batches) = capsule::take(capsule.cast()?)?;
+    let plain = SchemaRef::new(Schema::new(schema.fields().clone()));
+    let batches =
+        batches.into_iter().map(|batch| RecordBatch::try_new(plain.clone(), batch.columns().to_vec()));
+    let odd = |_| pyo3::exceptions::PyValueError::new_err("batches of different columns");
+    let batches = batches.collect::<Result<_, _>>().map_err(odd)?;
+    Ok((plain, batches))
+}
+
+/// An exception of Python as an error. What is not an error of ours is told by its kind alone: its text may hold a cell.
+fn told(py: Python<'_>, raised: &PyErr) -> Error {
+    let value = raised.value(py);
+    let text = |name: &str| value.getattr(name).ok().and_then(|text| text.extract::<String>().ok());
+    let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    let message = || text("message").unwrap_or_default();
+    let error = match kind.as_str() {
+        "InputError" => Error::input(message()),
+        "JobError" => Error::job(message()),
+        "ResourcesError" => Error::resources(message()),
+        "KeyboardInterrupt" => Error::resources("interrupted"),
+        _ => return Error::bug(format!("`incrowd.spark` failed: {kind}")),
+    };
+    let error = match text("help") {
+        Some(help) => error.help(help),
+        None => error,
+    };
+    match text("key") {
+        Some(key) => error.at(key),
+        None => error,
+    }
+}
+
+/// Calls a method and takes what it answers.
+fn call<T>(
+    object: &Py<PyAny>,
+    method: &str,
+    arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>>,
+    answer: impl FnOnce(Bound<'_, PyAny>) -> PyResult<T>,
+) -> incrowd::Result<T> {
+    Python::attach(|py| {
+        let called = || {
+            let arguments = pyo3::types::PyTuple::new(py, arguments(py)?)?;
+            answer(object.bind(py).call_method1(method, arguments)?)
+        };
+        called().map_err(|raised: PyErr| told(py, &raised))
+    })
+}
+
+fn any<'py, T: IntoPyObject<'py>>(py: Python<'py>, value: T) -> PyResult<Bound<'py, PyAny>> {
+    let made = value.into_pyobject(py).map_err(Into::<PyErr>::into)?;
+    Ok(made.into_any().into_bound())
+}
+
+/// A DataFrame of Spark.
+pub(crate) struct SparkTable {
+    object: Py<PyAny>,
+    name: String,
+    schema: SchemaRef,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for SparkTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SparkTable").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl SparkTable {
+    fn new(object: &Bound<'_, PyAny>) -> PyResult<SparkTable> {
+        let (schema, _) = rows(&object.call_method0("schema")?)?;
+        let name = object.getattr("name")?.extract()?;
+        Ok(SparkTable { object: object.clone().unbind(), name, schema })
+    }
+
+    /// A table for any function that takes one.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
+        Ok(Batches::remote(Arc::new(SparkTable::new(object)?)))
+    }
+}
+
+impl Remote for SparkTable {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn count(&self, columns: &[String]) -> incrowd::Result<Rows> {
+        call(&self.object, "count", |py| Ok(vec![any(py, columns.to_vec())?]), |answer| rows(&answer))
+    }
+
+    fn alone(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
+        call(&self.object, "alone", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
+    }
+
+    fn repeating(&self, columns: &[String], missing: &[String]) -> incrowd::Result<Vec<String>> {
+        call(
+            &self.object,
+            "repeating",
+            |py| Ok(vec![any(py, columns.to_vec())?, any(py, missing.to_vec())?]),
+            |answer| answer.extract(),
+        )
+    }
+
+    fn digest(&self) -> incrowd::Result<String> {
+        call(&self.object, "digest", |_| Ok(Vec::new()), |answer| answer.extract())
+    }
+}
+
+/// Where Spark puts a release.
+#[derive(Debug)]
+struct SparkStore {
+    object: Py<PyAny>,
+}
+
+impl RemoteStore for SparkStore {
+    fn begin(&mut self, places: &Places) -> incrowd::Result<()> {
+        if places.tables.len() != 1 {
+            return Err(Error::job(
+                "a release of several tables cannot be put in place by Spark all at once",
+            )
+            .help("choose an algorithm that publishes one table")
+            .at("algorithm.name"));
+        }
+        call(&self.object, "begin", |_| Ok(Vec::new()), |_| Ok(()))
+    }
+
+    fn count_and_keep(&mut self, columns: &[String]) -> incrowd::Result<Rows> {
+        call(
+            &self.object,
+            "count_and_keep",
+            |py| Ok(vec![any(py, columns.to_vec())?]),
+            |answer| rows(&answer),
+        )
+    }
+
+    fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
+        fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let slots = plan.slots.as_ref().map(|slots| Py::new(py, Stream::of(slots))).transpose()?;
+            Ok(vec![
+                any(py, plan.columns.clone())?,
+                any(py, Py::new(py, Stream::of(&plan.looks))?)?,
+                any(py, slots)?,
+                any(py, plan.order == Order::Sorted)?,
+                any(py, plan.records)?,
+            ])
+        }
+        call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
+    }
+
+    fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
+        let opened = |answer: Bound<'_, PyAny>| Ok(Arc::new(SparkTable::new(&answer)?) as Arc<dyn Remote>);
+        call(&self.object, "open", |_| Ok(Vec::new()), opened)
+    }
+
+    fn publish(&mut self, manifest: &[u8]) -> incrowd::Result<()> {
+        call(&self.object, "publish", |py| Ok(vec![PyBytes::new(py, manifest).into_any()]), |_| Ok(()))
+    }
+
+    fn discard(&mut self) {
+        // Whoever discards has an error to tell already.
+        drop(call(&self.object, "discard", |_| Ok(Vec::new()), |_| Ok(())));
+    }
+}
+
+/// Makes a release of a table that Spark holds, and lets Spark put it in place.
+#[pyfunction]
+pub(crate) fn spark_anonymize(
+    py: Python<'_>,
+    table: Bound<'_, PyAny>,
+    store: Py<PyAny>,
+    place: &str,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Release, Vec<String>)> {
+    let arguments = Arguments::of(py, Command::Anonymize, arguments)?;
+    let remote: Arc<dyn Remote> = Arc::new(SparkTable::new(&table)?);
+    let place = PathBuf::from(format!("spark:{place}"));
+    // Handed over to the thread that works.
+    let store = Mutex::new(Some(SparkStore { object: store }));
+    run(py, progress, move |progress| {
+        let given = Given::Memory(Batches::remote(remote.clone()));
+        let file = arguments.making_elsewhere(job.as_deref(), given, place)?;
+        let store = store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let store = store.ok_or_else(|| Error::bug("a store was used twice"))?;
+        let mut engine = RemoteEngine::new(remote, Box::new(store))?;
+        let report = incrowd::anonymize_with(&mut engine, &file.job, progress);
+        let report = report.map_err(|error| file.provenance.locate(error))?;
+        let (release, told) = Release::in_files(report, file.job);
+        Ok((release, file.notes.into_iter().chain(told).collect()))
+    })
+}
+
+/// Puts a directory in its place by one act; what was there comes to where it was.
+#[pyfunction]
+pub(crate) fn put_directory(py: Python<'_>, staged: PathBuf, target: PathBuf) -> PyResult<()> {
+    let put = py.detach(|| incrowd::engine::put_directory(&staged, &target));
+    put.map_err(|error| errors::raise(py, error.into()))
+}
+
+/// The files of a table in a directory, and the digest of their bytes.
+#[pyfunction]
+pub(crate) fn digest(py: Python<'_>, directory: PathBuf) -> PyResult<(Vec<PathBuf>, String)> {
+    let read = || {
+        let files = Source::matching(&[directory])?;
+        let digest = incrowd::engine::digest_of(&files)?;
+        Ok((files, digest))
+    };
+    py.detach(read).map_err(|error: Error| errors::raise(py, error.into()))
+}
+
+/// Where a job file takes its table from, the format that it states, and where its release goes.
+#[pyfunction]
+pub(crate) fn job_places(
+    py: Python<'_>,
+    job: PathBuf,
+) -> PyResult<(Vec<PathBuf>, Option<String>, Option<PathBuf>)> {
+    let file = incrowd::job::JobBuilder::read(&job).and_then(|builder| builder.finish_judging());
+    let file = file.map_err(|error| errors::raise(py, error))?;
+    Ok((file.job.input.paths, file.job.input.format, file.job.output.map(|output| output.path)))
+}

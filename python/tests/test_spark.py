@@ -1,0 +1,403 @@
+"""`incrowd.spark` on a real Spark: classic, or Connect with INCROWD_TEST_SPARK=connect. Each needs a process of its own."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark")
+import pyarrow.parquet as pq  # noqa: E402
+from conftest import people  # noqa: E402
+
+import incrowd  # noqa: E402
+import incrowd.spark  # noqa: E402
+from incrowd import _incrowd  # noqa: E402
+
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java", allow_module_level=True)
+
+KIND = os.environ.get("INCROWD_TEST_SPARK", "classic")
+# Without these the name of the machine is looked up, which takes a minute where there is no network.
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+ROLES: dict[str, Any] = {"identifier": ["name"], "quasi": ["age", "zip", "sex"], "sensitive": ["disease"], "k": 5}
+LEVELS = {"zip": "mask", "age": "intervals:10"}
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = (builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """People with a ward that may be published, some of them without a sex."""
+    columns = people(600, 3)
+    draw = random.Random(4)
+    columns["ward"] = [draw.choice(["north", "south", "east"]) for _ in columns["name"]]
+    columns["sex"] = [None if draw.random() < 0.05 else sex for sex in columns["sex"]]
+    path = tmp_path_factory.mktemp("people") / "people.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture
+def df(spark: Any, table: Path) -> Any:
+    return spark.read.parquet(table.as_uri())
+
+
+def quiet(function: Any, *arguments: Any, **keywords: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", incrowd.Warning)
+        return function(*arguments, **keywords)
+
+
+def records(table: Any) -> list[tuple[Any, ...]]:
+    """The cells of a table, record by record in an order of their own."""
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    return sorted(rows, key=lambda row: tuple("" if cell is None else f" {cell}" for cell in row))
+
+
+def published(path: Path) -> Any:
+    return pq.read_table(path)
+
+
+def released(path: Path) -> list[str]:
+    """What is beside a release."""
+    return sorted(entry.name for entry in path.parent.iterdir())
+
+
+def algorithms() -> list[str]:
+    return [entry["name"] for entry in json.loads(_incrowd.explain(None)) if entry["kind"] == "algorithm"]
+
+
+def job_of(algorithm: str) -> dict[str, Any]:
+    """A job for an algorithm in which nothing is left to chance."""
+    drawing = algorithm in ("expc", "expc-plus", "gnof", "gof", "remove-outliers")
+    params: dict[str, Any] = {"name": algorithm, **({"seeds": "sorted"} if drawing else {})}
+    if algorithm == "top-down":
+        params["seed"] = 1
+    levels = {"hierarchy": LEVELS} if algorithm in ("full-domain", "local-recoding") else {}
+    return {**ROLES, "algorithm": params, "on_missing": "keep", **levels}
+
+
+@pytest.mark.parametrize("algorithm", [name for name in algorithms() if name != "anatomy"])
+@pytest.mark.parametrize("carried", [[], ["ward"]], ids=["from-the-plan", "carried"])
+def test_the_release_is_that_of_the_embedded_engine(
+    df: Any, table: Path, tmp_path: Path, algorithm: str, carried: list[str]
+) -> None:
+    if carried and algorithm not in ("mondrian", "local-recoding", "full-domain", "remove-outliers"):
+        pytest.skip("what is carried follows from the plan, not from the algorithm")
+    job = {**job_of(algorithm), "passthrough": carried, "order": "sorted"}
+    made = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
+    twin = quiet(incrowd.anonymize, table, **job)
+    own, other = published(tmp_path / "release"), twin.to_arrow()
+    assert own.column_names == other.column_names
+    assert records(own) == records(other)
+    if not carried:
+        assert [tuple(row.values()) for row in own.to_pylist()] == [tuple(row.values()) for row in other.to_pylist()]
+    for part in ("metrics", "records", "groups", "models"):
+        assert made.manifest[part] == twin.manifest[part]
+    assert released(tmp_path / "release") == ["release"]
+
+
+def test_the_algorithm_of_two_tables_is_refused(df: Any, tmp_path: Path) -> None:
+    with pytest.raises(incrowd.JobError, match="several tables"):
+        incrowd.spark.anonymize(df, to=tmp_path / "r", **{**ROLES, "algorithm": {"name": "anatomy", "l": 2}})
+    assert not any(tmp_path.iterdir())
+
+
+def test_typed_values_are_spelled_as_in_files(spark: Any, tmp_path: Path) -> None:
+    draw = random.Random(7)
+    day = datetime.date(1970, 1, 1)
+    n = 300
+    moments = [datetime.datetime(2001, 2, 3, 4, 5, 6, 789 * draw.randint(0, 3)) for _ in range(n)]
+    columns: dict[str, Any] = {
+        "born": [day + datetime.timedelta(days=draw.randint(-9000, 9000)) for _ in range(n)],
+        "income": [draw.choice([0.1, 1e-7, 12345678.9, 1e21, 3.0, float(draw.randint(0, 50)), None]) for _ in range(n)],
+        "small": pa.array([draw.choice([0.1, 2.5, 1e10]) for _ in range(n)], pa.float32()),
+        "price": pa.array([decimal.Decimal(draw.randint(0, 400)) / 100 for _ in range(n)], pa.decimal128(9, 2)),
+        "flag": [draw.choice([True, False, None]) for _ in range(n)],
+        "size": pa.array([draw.randint(-3, 3) for _ in range(n)], pa.int8()),
+        "seen": pa.array(moments, pa.timestamp("us", tz="UTC")),
+        "wall": pa.array(moments, pa.timestamp("us")),
+    }
+    path = tmp_path / "typed.parquet"
+    pq.write_table(pa.table(columns), path, coerce_timestamps="us")
+    df = spark.read.parquet(path.as_uri())
+    job: dict[str, Any] = {
+        "quasi": ["born", "income", "price", "flag"], "sensitive": ["small", "size", "seen", "wall"],
+        "k": 4, "on_missing": "keep", "order": "sorted", "algorithm": "mondrian",
+    }
+    made = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
+    own = quiet(incrowd.anonymize, path, **job).to_arrow()
+    for name in job["sensitive"]:
+        assert made.df.schema[name].dataType == df.schema[name].dataType
+    # Spark's own way of writing moments says less of their zone; their values are what counts.
+    texts = [[str(cell).replace("+00:00", "") for cell in row] for row in records(published(tmp_path / "release"))]
+    assert sorted(texts) == sorted([str(cell).replace("+00:00", "") for cell in row] for row in records(own))
+
+
+def test_shapes_are_published_and_read_back(df: Any, table: Path, tmp_path: Path) -> None:
+    for shape in ({"numbers": "low-high"}, {"numbers": "mean"}, {"sets": "list"}):
+        job = {**ROLES, "on_missing": "keep", "order": "sorted", "algorithm": "mondrian", **shape}
+        quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
+        twin = quiet(incrowd.anonymize, table, **job).to_arrow()
+        assert records(published(tmp_path / "release")) == records(twin)
+
+
+def test_order_carries_no_information(df: Any, tmp_path: Path) -> None:
+    orders: list[list[Any]] = []
+    for passthrough in ([], ["ward"]):
+        for _ in range(2):
+            quiet(incrowd.spark.anonymize, df, to=tmp_path / "r", passthrough=passthrough, **ROLES)
+            orders.append(published(tmp_path / "r").to_pylist())
+    assert orders[0] != orders[1] and orders[2] != orders[3]
+    key = str
+    assert sorted(orders[0], key=key) == sorted(orders[1], key=key)
+    assert sorted(orders[2], key=key) == sorted(orders[3], key=key)
+
+
+def test_what_is_drawn_is_drawn_once(spark: Any) -> None:
+    """A task that is run again makes the same keys: they follow from the number of a record, and every record has its own."""
+    from incrowd.spark._store import FIRST, LOOK, RANK, RECORDS, SparkStore, keyed
+    from incrowd.spark._table import SparkTable
+    from pyspark.sql import functions as f
+
+    plan = spark.createDataFrame([("a", 0, 0, 300, 0), ("b", 1, 0, 5, 300)], ["x", LOOK, RANK, RECORDS, FIRST])
+    store = SparkStore(SparkTable(plan), None)  # type: ignore[arg-type]
+    unfolded = store._unfolded(plan, 305)
+    runs = [sorted(tuple(row) for row in unfolded.select("x", "at", "key").collect()) for _ in range(2)]
+    assert runs[0] == runs[1] and len({row[2] for row in runs[0]}) == 305
+    # Repartitioned otherwise, as a retried stage may be, they are still the same.
+    other = unfolded.repartition(7).select("x", "at", "key").collect()
+    assert sorted(tuple(row) for row in other) == runs[0]
+    # And no generator that a plan could run again has a part in them.
+    assert "rand" not in str(keyed("secret", f.col("x"))).lower()
+
+
+def test_a_table_that_changes_is_refused(spark: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from incrowd.spark._store import SparkStore
+
+    place = tmp_path / "in"
+    place.mkdir()
+    shutil.copy(table, place / "a.parquet")
+    df = spark.read.parquet(place.as_uri())
+    keep = SparkStore.count_and_keep
+
+    def and_then_more(self: SparkStore, columns: list[str]) -> Any:
+        counted = keep(self, columns)
+        pq.write_table(pq.read_table(table).slice(0, 3), place / "b.parquet")
+        self.table.df = spark.read.parquet(place.as_uri())
+        return counted
+
+    monkeypatch.setattr(SparkStore, "count_and_keep", and_then_more)
+    with pytest.raises(incrowd.InputError, match="changed while it was read"):
+        incrowd.spark.anonymize(df, to=tmp_path / "release", passthrough=["ward"], **ROLES)
+    assert released(tmp_path / "release") == ["in"]
+
+
+def test_identifiers_and_what_is_passed_through_stay_in_spark(
+    df: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incrowd.spark import _store, _table
+
+    collected: list[list[str]] = []
+    values: set[Any] = set()
+
+    def spy(frame: Any) -> Any:
+        table = real(frame)
+        collected.append(list(table.column_names))
+        for column in table.columns:
+            values.update(column.to_pylist())
+        return table
+
+    real = _table.to_arrow
+    monkeypatch.setattr(_table, "to_arrow", spy)
+    monkeypatch.setattr(_store, "to_arrow", spy)
+    quiet(incrowd.spark.anonymize, df, to=tmp_path / "r", passthrough=["ward"], **ROLES)
+    assert collected and "female" in values
+    assert not {"north", "south", "Person 0", "Person 1"} & values
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"person": "name", "identifier": []}, "persons"),
+        ({"weight": "pounds"}, "weights"),
+        ({"suppression": {"name": "r-suppression", "l": 2}}, "withheld"),
+        ({"manifest": "m.json"}, "beside the release"),
+        ({"output": "x.parquet"}, "`to` or `table`"),
+        ({"quasi": ["agee"]}, "no column `agee`"),
+        ({"passthrough": ["name"], "identifier": []}, "alone with their value"),
+        ({"k": 100_000}, "100,?000"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_leaves_nothing(
+    spark: Any, df: Any, tmp_path: Path, more: dict[str, Any], words: str
+) -> None:
+    from pyspark.sql import functions as f
+
+    table = df.withColumn("pounds", f.lit(2.0)) if "weight" in more else df
+    with pytest.raises(incrowd.Error, match=words):
+        quiet(incrowd.spark.anonymize, table, to=tmp_path / "r", **{**ROLES, **more})
+    assert not any(tmp_path.iterdir())
+
+
+def test_places(df: Any, table: Path, tmp_path: Path) -> None:
+    for to, words in [
+        ("s3://bucket/release", "all at once"),
+        (tmp_path / "no" / "release", "no directory"),
+        (table.parent, "overwrite a table that is read|something else"),
+        (table, "overwrite a table that is read|no directory"),
+    ]:
+        with pytest.raises(incrowd.JobError, match=words):
+            incrowd.spark.anonymize(df, to=to, **ROLES)
+    with pytest.raises(incrowd.JobError, match="where does"):
+        incrowd.spark.anonymize(df, **ROLES)
+    with pytest.raises(incrowd.InputError, match="no DataFrame of Spark"):
+        incrowd.spark.anonymize(pa.table({"a": [1]}), to=tmp_path / "r", **ROLES)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(incrowd.JobError, match="something else than a release"):
+        incrowd.spark.anonymize(df, to=tmp_path / "mine", **ROLES)
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+def test_leftovers_of_a_killed_run_are_removed_and_a_running_one_is_not(df: Any, tmp_path: Path) -> None:
+    old = tmp_path / "_incrowd-release-0123456789abcdef"
+    (old / "records").mkdir(parents=True)
+    (old / ".lock").touch()
+    quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **ROLES)
+    assert released(tmp_path / "release") == ["release"]
+    busy = tmp_path / "_incrowd-release-fedcba9876543210"
+    busy.mkdir()
+    hold = "import fcntl,os,sys; f=os.open(sys.argv[1], os.O_RDWR|os.O_CREAT); fcntl.flock(f, 2); print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(busy / ".lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(incrowd.ResourcesError, match="another run"):
+            incrowd.spark.anonymize(df, to=tmp_path / "release", **ROLES)
+        other.communicate(b"\n")
+    assert busy.is_dir()
+
+
+def test_a_release_is_verified_measured_and_attacked_by_counts(df: Any, table: Path, tmp_path: Path) -> None:
+    made = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", passthrough=["ward"], **ROLES)
+    twin = quiet(incrowd.anonymize, table, passthrough=["ward"], **ROLES)
+    checked = incrowd.spark.verify(made)
+    assert checked.holds and checked.digest == made.manifest.digest and checked.digest_matches
+    # The same by the command, which reads the files itself.
+    assert incrowd.verify(tmp_path / "release").holds
+    assert incrowd.spark.verify(tmp_path / "release", spark=df.sparkSession).holds
+    assert incrowd.spark.verify(made.df, quasi=["age", "zip", "sex"], k=5).holds
+    assert not incrowd.spark.verify(made.df, quasi=["age", "zip", "sex"], k=400).holds
+    own, other = incrowd.spark.measure(df, made), incrowd.measure(table, twin)
+    assert own["metrics"] == other["metrics"]
+    own, other = incrowd.spark.attack(made), incrowd.attack(twin)
+    found = {finding["attack"]: finding for finding in other["attacks"]}
+    for finding in own["attacks"]:
+        if finding["attack"] != "singling-out":
+            assert finding == found[finding["attack"]]
+    # A record more, and it is another table.
+    part = next((tmp_path / "release").glob("part-*"))
+    shutil.copy(part, part.with_name("part-99999.parquet"))
+    assert not incrowd.spark.verify(tmp_path / "release", spark=df.sparkSession).holds
+
+
+def test_a_profile_goes_by_a_sample(df: Any) -> None:
+    with pytest.warns(incrowd.Warning, match="100 of 600 records"):
+        profile = incrowd.spark.profile(df, sample=100)
+    roles = {column["name"]: column["role"] for column in profile["private"]["columns"]}
+    assert roles["name"] == "identifier" and roles["age"] == "quasi"
+
+
+def test_a_table_of_the_catalog(spark: Any, df: Any, table: Path) -> None:
+    job = {**ROLES, "order": "sorted"}
+    twin = records(quiet(incrowd.anonymize, table, **job).to_arrow())
+    for _ in range(2):
+        made = quiet(incrowd.spark.anonymize, df, table="people_release", **job)
+        rows = [tuple(row) for row in made.df.collect()]
+        assert sorted(rows, key=str) == sorted(twin, key=str)
+        assert incrowd.spark.verify(made).holds
+    assert [entry.name for entry in spark.catalog.listTables()] == ["people_release"]
+    spark.sql("INSERT INTO people_release SELECT * FROM people_release LIMIT 1")
+    assert not incrowd.spark.verify("table:people_release", spark=spark).holds
+    spark.sql("DROP TABLE people_release")
+    spark.sql("CREATE TABLE people_release (a INT) USING parquet")
+    with pytest.raises(incrowd.JobError, match="no release"):
+        incrowd.spark.anonymize(df, table="people_release", **job)
+    spark.sql("DROP TABLE people_release")
+
+
+def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any, df: Any, tmp_path: Path) -> None:
+    spark.conf.set(incrowd.spark.SETTING, "100")
+    try:
+        with pytest.raises(incrowd.ResourcesError, match="distinct rows in 4 columns, more than the 100") as told:
+            incrowd.spark.anonymize(df, to=tmp_path / "r", **ROLES)
+    finally:
+        spark.conf.unset(incrowd.spark.SETTING)
+    assert told.value.help is not None and "maxDistinctRows" in told.value.help
+    assert not any(tmp_path.iterdir())
+
+
+def test_errors_of_spark_show_no_cell(spark: Any, df: Any, tmp_path: Path) -> None:
+    from pyspark.sql import functions as f
+
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    broken = df.withColumn("age", f.when(f.col("age") > 60, f.col("name").cast("int")).otherwise(f.col("age")))
+    with pytest.raises(incrowd.ResourcesError) as told:
+        incrowd.spark.anonymize(broken, to=tmp_path / "r", **ROLES)
+    assert "Person" not in str(told.value) and "Spark failed" in str(told.value)
+    assert hasattr(told.value, "spark_error")
+    assert not any(tmp_path.iterdir())
+
+
+def test_adult(spark: Any, tmp_path: Path) -> None:
+    found = Path(os.environ.get("INCROWD_DATA", "")) / "adult.csv.gz"
+    if not found.is_file():
+        pytest.skip("INCROWD_DATA does not name the public tables")
+    import pyarrow.csv as csv
+
+    table = csv.read_csv(found)
+    path = tmp_path / "adult.parquet"
+    pq.write_table(table, path)
+    names = [name for name in ("sex", "age", "race", "marital-status", "education", "native-country") if name in table.column_names]
+    last = "occupation"
+    job: dict[str, Any] = {"quasi": names, "sensitive": [last], "k": 10, "l_diversity": 3, "order": "sorted"}
+    for algorithm in ("mondrian", "auto"):
+        made = quiet(incrowd.spark.anonymize, spark.read.parquet(path.as_uri()), to=tmp_path / "r", algorithm=algorithm, **job)
+        twin = quiet(incrowd.anonymize, path, algorithm=algorithm, **job)
+        assert published(tmp_path / "r").to_pylist() == twin.to_arrow().to_pylist()
+        assert made.manifest["metrics"] == twin.manifest["metrics"]
