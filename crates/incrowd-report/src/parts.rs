@@ -108,19 +108,20 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                 thead {
                     tr {
                         th scope="col" { span.visually-hidden { "before / after" } }
-                        @for name in data.columns.iter().take(MOST_COLUMNS) { th scope="col" { (name) } }
                         @if counted { th.number scope="col" { "records it fits" } }
+                        @for name in data.columns.iter().take(MOST_COLUMNS) { th scope="col" { (name) } }
                     }
                 }
                 @for record in &data.records {
                     tbody {
                         tr.before {
                             th scope="row" { "before" }
-                            @for cell in record.before.iter().take(MOST_COLUMNS) { td title=[whole(cell)] { (short(cell, LONGEST)) } }
                             @if counted { td {} }
+                            @for cell in record.before.iter().take(MOST_COLUMNS) { td title=[whole(cell)] { (short(cell, LONGEST)) } }
                         }
                         tr.after {
                             th scope="row" { "after" }
+                            @if counted { td.number { (record.fitting.map_or_else(String::new, thousands)) } }
                             @match &record.after {
                                 Some(after) => {
                                     @for (cell, was) in after.iter().zip(&record.before).take(MOST_COLUMNS) {
@@ -129,7 +130,6 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                                 }
                                 None => { td colspan=(data.columns.len().min(MOST_COLUMNS)) { "left out" } }
                             }
-                            @if counted { td.number { (record.fitting.map_or_else(String::new, thousands)) } }
                         }
                     }
                 }

@@ -22,6 +22,7 @@ fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
 pub fn in_ten(share: f64) -> String {
     match share {
         x if x >= 0.995 => "everybody".to_owned(),
+        x if x >= 0.95 => "nearly everybody".to_owned(),
         x if x >= 0.095 => format!("{} in 10", (10.0 * x).round()),
         x if x >= 0.0095 => format!("{} in 100", (100.0 * x).round()),
         x if x > 0.0 => "hardly anybody".to_owned(),
@@ -146,8 +147,11 @@ mod tests {
 
     #[test]
     fn shares_are_easy_to_hold() {
-        let said = [1.0, 0.61, 0.03, 0.0001, 0.0].map(in_ten);
-        assert_eq!(said, ["everybody", "6 in 10", "3 in 100", "hardly anybody", "nobody"]);
+        let said = [1.0, 0.96, 0.61, 0.03, 0.0001, 0.0].map(in_ten);
+        assert_eq!(
+            said,
+            ["everybody", "nearly everybody", "6 in 10", "3 in 100", "hardly anybody", "nobody"]
+        );
     }
 
     #[test]

@@ -239,4 +239,70 @@ mod tests {
         let Err(Failed::Error(error)) = answer else { panic!("no error") };
         assert!(error.to_string().contains("work.rs") && !error.to_string().contains("48811"), "{error}");
     }
+
+    /// Counts how often each step speaks, and stops in one of them.
+    #[derive(Default)]
+    struct Told {
+        watch: Watch,
+        stop_in: Option<&'static str>,
+        spoken: Mutex<Vec<(String, u64)>>,
+    }
+
+    impl Told {
+        fn of(&self, step: &str) -> u64 {
+            let spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
+            spoken.iter().filter(|(name, _)| name == step).map(|(_, times)| times).sum()
+        }
+    }
+
+    impl Progress for Told {
+        fn step(&self, name: &str, total: Option<u64>) {
+            self.watch.step(name, total);
+            self.spoken.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), 0));
+        }
+
+        fn advance(&self, amount: u64) {
+            // Whoever comes through has not been told to stop.
+            self.watch.advance(amount);
+            let mut spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((name, times)) = spoken.last_mut() {
+                *times += 1;
+                if Some(name.as_str()) == self.stop_in {
+                    self.watch.stop();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_long_stages_of_auto_speak_often_enough_to_be_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("people.csv");
+        let mut table = String::from("age,zip,height,disease\n");
+        for i in 0..6000u64 {
+            let (age, zip, height) = (18 + i * 7 % 71, i * 7919 % 997, 140 + i * 31 % 67);
+            table += &format!("{age},{zip},{height},{}\n", ["flu", "cold", "gout"][i as usize % 3]);
+        }
+        std::fs::write(&path, table).unwrap();
+        let run = |stop_in| {
+            let told = Told { stop_in, ..Told::default() };
+            let job = crate::Job::of_file(&path).quasi(["age", "zip", "height"]).sensitive(["disease"]).k(5);
+            let answer =
+                caught(|| in_pool(|| Ok(crate::anonymize_in_memory(&job, &told)?.report.manifest.groups)));
+            (answer, told)
+        };
+        let (answer, told) = run(None);
+        assert!(answer.is_ok());
+        // Windows have at most 2,048 rows: in every round each of them speaks.
+        let windows = 6000 / 2048 + 1;
+        assert!(told.of("moving") >= 2 * windows, "{}", told.of("moving"));
+        let (answer, told) = run(Some("moving"));
+        assert!(matches!(answer, Err(Failed::Stopped)));
+        // Every thread may have been about to speak when it was stopped, and none speaks again; no further step begins.
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        assert!(told.of("moving") <= threads, "{}", told.of("moving"));
+        let last =
+            told.spoken.lock().unwrap_or_else(PoisonError::into_inner).last().map(|(name, _)| name.clone());
+        assert_eq!(last.as_deref(), Some("moving"));
+    }
 }

@@ -95,11 +95,28 @@ fn two_pages_of_which_one_may_be_published() {
     ] {
         assert!(public.contains(words), "{words}");
     }
-    for words in ["Do not publish this page", "records like no other", "Columns before and after", "61 → 60"]
-    {
+    for words in [
+        "Do not publish this page",
+        "records like no other",
+        "Columns before and after",
+        "61 → 60",
+        "Some records, before and after",
+        "For the data owner only: these are people",
+        "What each quasi-identifier adds to the chance of being found",
+        "Disease can be guessed for",
+        "without the release in",
+        "Counts of small groups are",
+    ] {
         assert!(owner.contains(words), "{words}");
         assert!(!public.contains(words), "{words}");
     }
+    // The verdict comes first, in plain words, and says what the manifest says.
+    let smallest = 4 + room.json("r.release.json")["models"][0]["margin"].as_u64().unwrap();
+    for page in [&public, &owner] {
+        let said = page.find(&format!("Nobody can be narrowed down below {smallest} records.")).unwrap();
+        assert!(said < page.find("<nav").unwrap());
+    }
+    assert!(!public.contains("class=\"sample\"") && owner.contains("class=\"sample\""));
     // Who was left out is on the owner's page, where it belongs, and nowhere on the other.
     for word in [SECRET, "99999", "99"] {
         assert!(!words(&public).contains(&word.to_owned()), "{word}");
@@ -109,6 +126,50 @@ fn two_pages_of_which_one_may_be_published() {
     }
     let digest = room.json("r.release.json")["digest"].as_str().unwrap().to_owned();
     assert!(public.contains(&digest));
+}
+
+#[test]
+fn an_attack_that_succeeds_is_amber_on_the_owners_page_alone() {
+    let room = Room::new();
+    let person = |i: usize| format!("{},{},{}\n", ["f", "m"][i % 2], 30 + i % 2, ["flu", "cold"][i % 2]);
+    room.write("people.csv", format!("sex,age,disease\n{}", (0..60).map(person).collect::<String>()));
+    room.does("anonymize people.csv --quasi sex,age --sensitive disease -k 4 -o r.csv");
+    room.does("report r.csv --original people.csv -o public.html --owner owner.html");
+    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+    for words in [
+        "Nobody can be narrowed down below 30 records.",
+        "Disease can be guessed for everybody with at least 80 % certainty.",
+        "A guess is right in 100 % of the cases, without the release in 50 %: 2.0 times as often.",
+        "class=\"verdict amber\"",
+        "yet something can be learned",
+        "Means, deviations and quartiles",
+    ] {
+        assert!(owner.contains(words), "{words}");
+    }
+    assert!(public.contains("Nobody can be narrowed down below 30 records."));
+    for words in ["can be guessed for", "A guess is right", "class=\"verdict amber\"", "Means, deviations"] {
+        assert!(!public.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn only_the_chosen_kind_of_a_promise_is_explained() {
+    let room = Room::new();
+    let person = |i: usize| format!("{},{}\n", 20 + i % 10, ["flu", "cold", "gout"][i % 3]);
+    room.write("people.csv", format!("age,disease\n{}", (0..60).map(person).collect::<String>()));
+    let typed = "anonymize people.csv --quasi age --sensitive disease -k 4";
+    room.does(&format!("{typed} --model l-diversity:l=2,on=disease -o r.csv --report page.html"));
+    let page = room.text("page.html");
+    assert!(page.contains("Every group has at least 2 different values of disease."));
+    for other in ["entropy of disease", "more than one record in 2", "most frequent value of disease"] {
+        assert!(!page.contains(other), "{other}");
+    }
+    room.does(&format!(
+        "{typed} --model l-diversity:l=2,kind=frequency,on=disease -o s.csv --report page.html"
+    ));
+    let page = room.text("page.html");
+    assert!(page.contains("In no group more than one record in 2 has the same value of disease."));
+    assert!(!page.contains("different values of disease."));
 }
 
 /// Measures over the whole table apart, the page follows from the release alone.

@@ -138,10 +138,15 @@ async function toTheEnd(page, name) {
   const verified = spawnSync(program, ["verify", path.join(dir, release), "--quiet"], { cwd: dir, encoding: "utf8" });
   assert.equal(verified.status, 0, verified.stdout + verified.stderr);
 
-  // The pages about it open in tabs of their own.
-  const [report] = await Promise.all([page.context().waitForEvent("page"), page.locator(".files a[target]").first().click()]);
-  await report.getByRole("heading", { level: 1 }).waitFor();
-  await report.close();
+  // The pages about it open in tabs of their own. Records are on the owner's page alone.
+  for (const [i, kind] of [[0, "public"], [1, "owner"]]) {
+    const [report] = await Promise.all([page.context().waitForEvent("page"), page.locator(".files a[target]").nth(i).click()]);
+    await report.getByRole("heading", { level: 1 }).waitFor();
+    assert.match(await report.locator(".sentences").innerText(), /Nobody can be narrowed down below \d+ records/);
+    assert.equal(await report.locator("table.sample").count(), i);
+    await shot(report, `${name}-${8 + i}-${kind}`);
+    await report.close();
+  }
   return told;
 }
 
