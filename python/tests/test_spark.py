@@ -7,6 +7,7 @@ import decimal
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -275,7 +276,7 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(
 
 def test_places(df: Any, table: Path, tmp_path: Path) -> None:
     for to, words in [
-        ("s3://bucket/release", "all at once"),
+        ("s3://bucket/release", "all at once in `s3://`"),
         (tmp_path / "no" / "release", "no directory"),
         (table.parent, "overwrite a table that is read|something else"),
         (table, "overwrite a table that is read|no directory"),
@@ -401,3 +402,58 @@ def test_adult(spark: Any, tmp_path: Path) -> None:
         twin = quiet(incrowd.anonymize, path, algorithm=algorithm, **job)
         assert published(tmp_path / "r").to_pylist() == twin.to_arrow().to_pylist()
         assert made.manifest["metrics"] == twin.manifest["metrics"]
+
+
+def test_the_page_runs(spark: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of docs/spark.md run in their order. What a comment behind `#>` shows is what is printed."""
+    page = Path(__file__).parents[2] / "docs" / "spark.md"
+    if not page.is_file():
+        pytest.skip("the pages are not here")
+    monkeypatch.chdir(tmp_path)
+    columns = people(2000, 5)
+    columns["ward"] = ["north", "south"] * 1000
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    (tmp_path / "job.toml").write_text(
+        "[input]\npath = 'people.parquet'\n[columns]\nname = { role = 'identifier' }\nage = { role = 'quasi' }\n"
+        "sex = { role = 'quasi' }\ndisease = { role = 'sensitive' }\n[[models]]\nname = 'k-anonymity'\nk = 10\n"
+    )
+    plain = spark.read.parquet
+
+    class Here:
+        """A session that finds files where this test is, wherever the server of a session was started."""
+
+        def __init__(self) -> None:
+            self.read = self
+
+        def parquet(self, path: str) -> Any:
+            return plain((tmp_path / path).as_uri())
+
+    space: dict[str, Any] = {"spark": Here()}
+    text = page.read_text(encoding="utf-8")
+    for kind, block in re.findall(r"^```(python|sh)\n(.*?)^```", text, re.M | re.S):
+        if kind == "python":
+            said: list[str] = []
+            space["print"] = lambda *values, said=said: said.extend(" ".join(map(str, values)).splitlines())
+            quiet(exec, compile(block, str(page), "exec"), space)
+            assert said == re.findall(r"#> ?(.*)$", block, re.M)
+        elif not block.startswith("pip "):
+            command = block.replace("python ", f"{sys.executable} ", 1)
+            # A session of its own, classic: the other one is that of this process.
+            env = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_REMOTE")}
+            ran = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True)  # noqa: S602
+            assert ran.returncode == 0 and "k-anonymity(k=10)   holds" in ran.stdout, ran.stderr[-2000:]
+    assert incrowd.verify(tmp_path / "other-release").holds
+
+
+def test_the_program_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from incrowd.spark.__main__ import main
+
+    job = tmp_path / "job.toml"
+    job.write_text("[columns]\nage = { role = 'quasi' }\n[[models]]\nname = 'k-anonymity'\nk = 2\n")
+    assert main([str(job)]) == 2
+    assert "which table?" in capsys.readouterr().err
+    assert main([str(job), "--input-table", "people"]) == 2
+    assert "where does the release go?" in capsys.readouterr().err
+    job.write_text("[columms]\n")
+    assert main([str(job)]) == 2
+    assert "columms" in capsys.readouterr().err

@@ -21,6 +21,10 @@ def _session(remote: str | None) -> Any:
     return builder.remote(remote).getOrCreate() if remote else builder.getOrCreate()
 
 
+def _told(message: Any, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)
+
+
 def _read(spark: Any, paths: list[str], stated: str | None) -> Any:
     """The table that a job names."""
     last = Path(paths[0]).name.lower()
@@ -43,7 +47,7 @@ def main(typed: list[str] | None = None) -> int:
     parser.add_argument("--table", help="a table of the catalog that the release becomes")
     parser.add_argument("--table-format", help="the format of that table")
     given = parser.parse_args(typed)
-    warnings.showwarning = lambda text, *_, **__: print(f"warning: {text}", file=sys.stderr)  # type: ignore[assignment]
+    warnings.showwarning = _told
     warnings.simplefilter("always", Warning)
     spark: Any = None
     try:
@@ -55,7 +59,7 @@ def main(typed: list[str] | None = None) -> int:
             raise JobError("where does the release go?", help="say it in the job as [output] path, or with --to or --table")
         spark = _session(given.remote)
         df = spark.table(given.input_table) if given.input_table else _read(spark, [str(path) for path in paths], stated)
-        place = {"table": given.table, "table_format": given.table_format} if given.table else {"to": str(to)}
+        place: dict[str, Any] = {"table": given.table, "table_format": given.table_format} if given.table else {"to": str(to)}
         release = anonymize(df, job=given.job, **place)
     except Error as error:
         print(f"error: {error}", file=sys.stderr)

@@ -32,7 +32,7 @@ def local_path(to: str) -> Path:
     if address.scheme == "dbfs":
         return Path("/dbfs") / address.path.lstrip("/")
     raise JobError(
-        f"a release cannot appear all at once in `{address.scheme}://`: there is no rename that all its files follow",
+        f"a release cannot be made to appear all at once in `{address.scheme}://` from here",
         help="publish a table (`table=`), or to a file system that driver and executors share; copy it from there",
         key="output.path",
     )
@@ -124,7 +124,8 @@ class Directory:
         """The digest of the files of a table, one after another in the order of their names, as `incrowd verify` computes it."""
         path = self._at(name)
         files, digest = _incrowd.digest(path)
-        seen = {Path(unquote(urlparse(file).path)).name for file in self.read(name).inputFiles()}
+        read: list[str] = list(self.read(name).inputFiles())
+        seen = {Path(unquote(urlparse(file).path)).name for file in read}
         if seen != {Path(file).name for file in files}:
             raise ResourcesError(
                 "Spark and this program do not see the same files of the release", help="they must share its file system"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from .._errors import Error, InputError, ResourcesError
@@ -34,7 +34,7 @@ def _told(error: BaseException, doing: str) -> Error:
             f"Spark failed {doing} ({said})",
             help="nothing was published; the attribute `spark_error` has what Spark says, which may show values of the table",
         )
-    made.spark_error = error  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    setattr(made, "spark_error", error)  # noqa: B010
     return made
 
 
@@ -43,7 +43,7 @@ _last: list[BaseException] = []
 
 
 @contextmanager
-def spark_errors(doing: str) -> Iterator[None]:
+def spark_errors(doing: str) -> Generator[None, None, None]:
     """Turns whatever Spark raises into an error of incrowd that shows no value of the table."""
     try:
         yield
@@ -55,14 +55,14 @@ def spark_errors(doing: str) -> Iterator[None]:
 
 
 @contextmanager
-def with_spark_error() -> Iterator[None]:
+def with_spark_error() -> Generator[None, None, None]:
     """Puts what Spark said on the error that comes out of the compiled half."""
     _last.clear()
     try:
         yield
     except Error as error:
         if _last:
-            error.spark_error = _last[0]  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+            setattr(error, "spark_error", _last[0])  # noqa: B010
         raise
     finally:
         _last.clear()

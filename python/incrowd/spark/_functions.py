@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Union, cast
 
 from .. import _calls, _incrowd
 from .._answers import Attacks, Profile, Record, Verification
@@ -70,12 +70,12 @@ def anonymize(
 
 
 @contextmanager
-def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Iterator[SparkTable]:
+def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generator[SparkTable, None, None]:
     """A release as a table with its digest, its manifest among the arguments."""
     if isinstance(release, Release):
         name, spark = release.place, release.spark
     elif isinstance(release, (str, PathLike)):
-        name = os.fspath(release)
+        name = str(os.fspath(cast("str | PathLike[str]", release)))
     else:
         need_dataframe(release)
         yield SparkTable(release, "the release")
@@ -101,7 +101,7 @@ def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Iterato
 
 
 def _session(*tables: object) -> Any:
-    return next((table.sparkSession for table in tables if hasattr(table, "sparkSession")), None)  # type: ignore[attr-defined]
+    return next((getattr(table, "sparkSession") for table in tables if hasattr(table, "sparkSession")), None)  # noqa: B009
 
 
 def _original(original: DataFrame | None) -> SparkTable | None:

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .._errors import InputError, ResourcesError
+from .._errors import InputError
 from ._arrow import col, from_arrow, functions, to_arrow
 from ._errors import spark_errors
 from ._table import SparkTable

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use incrowd_core::{Folded, Silent};
 use incrowd_engine::{
-    Batches, Beside, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, Source, digest,
+    Batches, Beside, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, RemoteEngine, Source,
+    digest,
 };
 
 use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};
 use crate::people::{Ask, NAMES, expected, people, stage};
 use crate::read_back::{read, sorted, typed};
+use crate::remote::{Held, Published, Shelf};
 
 /// Rows of cells under a header.
 type Seen = (Vec<String>, Vec<Vec<Cell>>);
@@ -37,6 +40,11 @@ trait Harness {
     /// What anybody can see of the release: its tables with the digests of their bytes, and the manifest; nothing before it is
     /// published.
     fn visible(&self) -> Option<Visible>;
+
+    /// Whether records have places that can be told.
+    fn tells_places(&self) -> bool {
+        true
+    }
 
     /// Whether anything is left that is neither the table nor a published release.
     fn leftovers(&self) -> bool;
@@ -137,10 +145,49 @@ impl Harness for OnThisMachine {
     }
 }
 
+/// A table that another system holds.
+#[derive(Default)]
+struct Elsewhere(Published);
+
+impl Harness for Elsewhere {
+    fn name(&self) -> &'static str {
+        "elsewhere"
+    }
+
+    fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine> {
+        let held = Held::new(&NAMES, records);
+        let shelf = Shelf::new(held.clone(), self.0.clone());
+        Box::new(RemoteEngine::new(Arc::new(held), Box::new(shelf)).unwrap())
+    }
+
+    fn nulls(&self) -> (bool, bool) {
+        (true, true)
+    }
+
+    fn places(&self, tables: usize) -> Places {
+        Places { tables: vec![PathBuf::from("release"); tables], ..Places::default() }
+    }
+
+    fn visible(&self) -> Option<Visible> {
+        let (tables, manifest) = self.0.lock().unwrap().clone()?;
+        let seen = |table: &Held| ((table.names.clone(), table.records.clone()), table.digest_of());
+        Some((tables.iter().map(seen).collect(), manifest))
+    }
+
+    fn tells_places(&self) -> bool {
+        false
+    }
+
+    fn leftovers(&self) -> bool {
+        false
+    }
+}
+
 fn harnesses() -> Vec<Box<dyn Harness>> {
     use Medium::{Csv, Memory, Parquet};
     let all = [(Csv, Csv), (Parquet, Parquet), (Memory, Memory), (Memory, Csv), (Csv, Memory)];
-    all.map(|(from, to)| Box::new(OnThisMachine::new(from, to)) as Box<dyn Harness>).into()
+    let here = all.map(|(from, to)| Box::new(OnThisMachine::new(from, to)) as Box<dyn Harness>);
+    here.into_iter().chain([Box::new(Elsewhere::default()) as Box<dyn Harness>]).collect()
 }
 
 /// A table as the medium has it: what has no nulls has empty texts.
@@ -166,7 +213,7 @@ fn a_fold_is_that_of_the_slow_twin() {
 
 #[test]
 fn a_value_is_found_at_its_first_record() {
-    for harness in harnesses() {
+    for harness in harnesses().into_iter().filter(|harness| harness.tells_places()) {
         let mut people = people(50, 4);
         people[17][2] = Some("Atlantis".to_owned());
         people[30][2] = Some("Atlantis".to_owned());
@@ -272,4 +319,34 @@ fn batches_of_any_size_are_one_table() {
     let table = Batches::new("people", schema, parts).unwrap();
     let folded = Source::of_batches(&table).unwrap().fold(&spec, &Silent).unwrap();
     assert_eq!(difference(&folded, &twin), None);
+}
+
+/// Persons and weights need records, of which only counts leave the system.
+#[test]
+fn what_counts_do_not_tell_is_refused() {
+    let harness = Elsewhere::default();
+    let people = people(40, 10);
+    let mut asked = spec(&["age", "city"], &[], false);
+    asked.person = Some("id".to_owned());
+    let refused = harness.engine(&people).fold(&asked, &Silent).unwrap_err();
+    assert_eq!(refused.key(), Some("input.person"));
+    (asked.person, asked.weight) = (None, Some("age".to_owned()));
+    let refused = harness.engine(&people).fold(&asked, &Silent).unwrap_err();
+    assert_eq!(refused.key(), Some("input.weight"));
+    let names = ["id".to_owned()];
+    let engine = harness.engine(&people);
+    assert!(engine.source().survey(&names, &[], &Silent).is_err());
+    assert!(engine.source().repeats(&names, &spec(&["age"], &[], false), &Silent).is_err());
+}
+
+/// Who is alone is counted there: in each column, and in all together.
+#[test]
+fn who_is_alone_is_told_by_counts() {
+    let harness = Elsewhere::default();
+    let engine = harness.engine(&people(60, 11));
+    let columns = ["id", "note"].map(str::to_owned);
+    let beside = Beside { columns: &columns, counts_only: false };
+    let read = engine.source().read_release(&["age".to_owned()], beside, &Silent).unwrap();
+    assert_eq!(read.seen.once.unwrap()[0], 60);
+    assert_eq!(read.seen.together, Some(60));
 }

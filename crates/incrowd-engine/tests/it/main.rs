@@ -18,6 +18,7 @@ mod people;
 mod persons;
 
 mod read_back;
+mod remote;
 mod repeats;
 mod sas;
 mod sas_writer;
