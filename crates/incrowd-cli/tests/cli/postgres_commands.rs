@@ -56,7 +56,7 @@ fn every_command_says_of_a_table_what_it_says_of_the_file() {
     // A job file written for a table makes a release of it.
     room.does(&format!("init {address} --table people -o job.toml"));
     let job = room.text("job.toml");
-    assert!(job.contains("table = \"people\"") && job.contains("postgresql://"), "{job}");
+    assert!(job.contains("path = \"postgresql://") && job.contains("&table=people\""), "{job}");
     room.does(&format!("anonymize job.toml --quasi age,sex -k 5 -o {address} --output-table of_job"));
     assert_eq!(server.sql("SELECT count(*) > 0 FROM of_job"), "t");
     // The page about a release.

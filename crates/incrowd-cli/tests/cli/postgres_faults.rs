@@ -115,7 +115,7 @@ fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
                 }
                 let code = run.wait().unwrap().code();
                 // The server notices that nobody is there.
-                while patiently(&server, ours) != "" {
+                while !patiently(&server, ours).is_empty() {
                     sleep(Duration::from_millis(20));
                 }
                 let count = patiently(&server, "SELECT count(*) FROM release");
