@@ -118,7 +118,7 @@ fn two_pages_of_which_one_may_be_published() {
         assert!(!public.contains(words), "{words}");
     }
     // The verdict comes first, in plain words, and says what the manifest says.
-    let smallest = 4 + room.json("r.release.json")["models"][0]["margin"].as_u64().unwrap();
+    let smallest = 4 + room.json("r.release.json")["models"][0]["margin"].as_f64().unwrap() as u64;
     for page in [&public, &owner] {
         let said = page.find(&format!("Nobody can be narrowed down below {smallest} records.")).unwrap();
         assert!(said < page.find("<nav").unwrap());
