@@ -85,7 +85,8 @@ fn sample(data: &Owner) -> Markup {
             Some(own) => {
                 p {
                     b { "For the data owner only: these are people. " }
-                    "Below each record of the original stands a published record that fits it, the closest one, and on the right how many                      published records fit. The release is shuffled and says nowhere which of them is which."
+                    "Below each record of the original stands a published record that fits it, the closest one, \
+                     and how many published records fit. The release is shuffled and says nowhere which of them is which."
                 }
                 (parts::sample(SAMPLE, own))
             }
@@ -117,7 +118,8 @@ fn by_column(data: &Owner) -> Markup {
         whole: None,
         show: percent,
     };
-    let about = "The average chance of being found, less what it would be if nobody knew this column: in percentage points. A column                  that adds much before and little after was made coarse; one that still adds much is what people are found by.";
+    let about = "The average chance of being found, less what it would be if nobody knew this column: in percentage \
+                 points. A column that adds much before and little after was made coarse; one that still adds much is what people are found by.";
     figure(title, about, &chart.render(), &table)
 }
 

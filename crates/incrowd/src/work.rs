@@ -218,7 +218,11 @@ mod tests {
         watch.advance(1);
         let hurried = gate.hurry();
         let own = watch.clone();
-        let paused = std::thread::spawn(move || caught(|| in_pool(|| Ok(own.advance(1)))));
+        let speak = |watch: &Watch| {
+            watch.advance(1);
+            Ok(())
+        };
+        let paused = std::thread::spawn(move || caught(|| in_pool(|| speak(&own))));
         // It cannot advance until the other is over, however long that takes.
         for _ in 0..20 {
             std::thread::yield_now();
@@ -229,7 +233,7 @@ mod tests {
         assert_eq!(watch.seen().done, 2);
         let _hurried = gate.hurry();
         watch.stop();
-        assert!(matches!(caught(|| Ok(watch.advance(1))), Err(Failed::Stopped)));
+        assert!(matches!(caught(|| speak(&watch)), Err(Failed::Stopped)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use marks::mark;
 pub use matrix::Matrix;
 pub use overlay::Overlay;
 pub use rows::{Rows, Series, bar};
-pub use scatter::{Point, Scatter};
+pub use scatter::{Point, Scatter, Show};
 
 use maud::{Markup, html};
 

@@ -24,6 +24,9 @@ pub struct Point {
     pub link: Option<String>,
 }
 
+/// How a number is written.
+pub type Show = fn(f64) -> String;
+
 /// Points of several kinds.
 #[derive(Clone, Debug)]
 pub struct Scatter {
@@ -38,7 +41,7 @@ pub struct Scatter {
     /// What is shown upwards.
     pub upwards: String,
     /// How numbers are written, from left to right and upwards.
-    pub show: (fn(f64) -> String, fn(f64) -> String),
+    pub show: (Show, Show),
 }
 
 const TOP: f64 = 14.0;

