@@ -1,4 +1,5 @@
-"""`incrowd.spark` on a real Spark: classic, or Connect with INCROWD_TEST_SPARK=connect. Each needs a process of its own."""
+"""`incrowd.spark` on a real Spark: classic, or Connect with INCROWD_TEST_SPARK=connect, or a server with INCROWD_TEST_SPARK=sc://HOST.
+Each needs a process of its own."""
 
 from __future__ import annotations
 
@@ -51,6 +52,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.log.level": "ERROR",
     }
+    import pyspark
+
+    if KIND == "connect" and pyspark.__version__.startswith("3."):
+        pytest.skip("the package pyspark 3.5 has no Connect server; give one with INCROWD_TEST_SPARK=sc://HOST")
+    if KIND.startswith("sc://"):
+        session = SparkSession.builder.remote(KIND).getOrCreate()
+        yield session
+        session.stop()
+        return
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
