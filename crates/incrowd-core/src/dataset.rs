@@ -135,6 +135,9 @@ impl Dataset {
         for row in folded.codes.chunks_exact(width.max(1)) {
             used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
         }
+        for (used, line) in used.iter_mut().zip(folded.lines.iter().flatten()) {
+            used.iter_mut().zip(line).for_each(|(used, &on_line)| *used |= on_line);
+        }
         let mut lines = Vec::new();
         let (specs, mut sensitive) = (sensitive, Vec::new());
         let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);

@@ -326,6 +326,7 @@ fn without_last(table: Folded) -> Folded {
         persons: None,
         represented: None,
         repeating: Vec::new(),
+        lines: None,
     }
 }
 
