@@ -15,7 +15,7 @@ from test_spark import LEVELS, ROLES, df, published, quiet, records, spark, tabl
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
 
-DIVERSE = [{"name": "l-diversity", "l": 2, "on": "disease"}]
+DIVERSE = ["l-diversity:l=2,on=disease"]
 PARTED: dict[str, Any] = {**ROLES, "algorithm": "mondrian"}
 
 
@@ -30,7 +30,7 @@ def histogram(cells: list[Any]) -> dict[Any, int]:
 def test_every_promise_holds_of_the_whole_and_nobody_is_lost(
     df: Any, table: Path, tmp_path: Path, limit: int, missing: str, carried: list[str], hierarchies: dict[str, str]  # noqa: F811
 ) -> None:
-    job = {**PARTED, "on_missing": missing, "passthrough": carried, "models": DIVERSE, "hierarchies": hierarchies}
+    job = {**PARTED, "on_missing": missing, "passthrough": carried, "model": DIVERSE, "hierarchy": hierarchies}
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=limit, **job)
     found = published(tmp_path / "release").to_pylist()
     # Counted by hand, on what was written.
@@ -68,14 +68,16 @@ def test_a_limit_that_is_not_reached_changes_nothing(df: Any, tmp_path: Path) ->
 
 def test_it_is_said_before_what_parts_need(df: Any, tmp_path: Path) -> None:  # noqa: F811
     with pytest.warns(incrowd.Warning, match="planned in parts of at most 100,"):
-        incrowd.spark.anonymize(df, to=tmp_path / "release", most_rows=100, on_missing="keep", **PARTED)
+        incrowd.spark.anonymize(
+            df, to=tmp_path / "release", most_rows=100, on_missing="keep", passthrough=["ward"], **PARTED
+        )
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"models": [{"name": "t-closeness", "t": 0.5}]}, "looks at the whole table"),
-        ({"algorithm": "full-domain", "hierarchies": {**LEVELS, "sex": "suppress"}}, "cannot work in parts"),
+        ({"model": ["t-closeness:t=0.5,on=disease"]}, "looks at the whole table"),
+        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts"),
         ({"order": "sorted"}, "not sorted"),
     ],
 )

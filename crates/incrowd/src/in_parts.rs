@@ -30,7 +30,8 @@ fn refuse(job: &CheckedJob, table: &Surveyed) -> Result<()> {
         let card = promise.model.card();
         let beyond = card.needs.iter().any(|need| matches!(need, Need::Population | Need::Region));
         if !card.survives.merging || !card.survives.suppressing || beyond {
-            let what = format!("`{}` looks at the whole table, so it cannot be planned in parts", promise.name());
+            let what =
+                format!("`{}` looks at the whole table, so it cannot be planned in parts", promise.name());
             return refused(what, &format!("models.{i}.name"));
         }
     }
@@ -103,7 +104,10 @@ pub(crate) fn stage(
     let mut whole: Option<(Made, Staged)> = None;
     for part in 0..parts {
         let folded = engine.fold_part(part)?;
-        let material = Material { keys, ..Material::of_folded(Folded { marker: table.folded.marker.clone(), ..folded }) };
+        let material = Material {
+            keys,
+            ..Material::of_folded(Folded { marker: table.folded.marker.clone(), ..folded })
+        };
         let mut made = make(material, job, &incrowd_core::Silent)?;
         let staged = made.stage(engine, &incrowd_core::Silent)?.pop();
         let staged = staged.ok_or_else(|| Error::bug("a part without a table"))?;

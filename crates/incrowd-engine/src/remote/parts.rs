@@ -115,7 +115,8 @@ fn cut(
     let rows: u64 = cells.iter().map(|cell| cell.rows).sum();
     let records: u64 = cells.iter().map(|cell| cell.records).sum();
     let best = |q: usize, floor: u64| {
-        let inner = (0..borders[q].len()).filter(|&b| part[q].0 <= borders[q][b] && borders[q][b] < part[q].1);
+        let inner =
+            (0..borders[q].len()).filter(|&b| part[q].0 <= borders[q][b] && borders[q][b] < part[q].1);
         let sides = inner.filter_map(|b| {
             let left = cells.iter().filter(|cell| cell.at[q] <= b as i64);
             let (own, people) = left.fold((0, 0), |sum, cell| (sum.0 + cell.rows, sum.1 + cell.records));
@@ -194,7 +195,10 @@ impl RemoteEngine {
             ];
             let columns = columns.map(|column| std::sync::Arc::new(Int64Array::from(column)) as ArrayRef);
             let batch = RecordBatch::try_new(schema.clone(), columns.to_vec());
-            codes.push((schema.clone(), vec![batch.map_err(|e| Error::bug(format!("codes do not fit: {e}")))?]));
+            codes.push((
+                schema.clone(),
+                vec![batch.map_err(|e| Error::bug(format!("codes do not fit: {e}")))?],
+            ));
         }
         parting.values = Vec::new();
         let (spec, limit) = (parting.spec.clone(), parting.limit);
@@ -214,8 +218,11 @@ impl RemoteEngine {
             let (_, batches) = parts.cells(&part, &borders)?;
             let mut cells: Vec<Cell> = Vec::new();
             for batch in &batches {
-                let columns = (0..batch.num_columns()).map(|i| integers(batch, i)).collect::<Result<Vec<_>>>()?;
-                let [at @ .., rows, records] = &columns[..] else { return Err(Error::bug("a coarse fold without counts")) };
+                let columns =
+                    (0..batch.num_columns()).map(|i| integers(batch, i)).collect::<Result<Vec<_>>>()?;
+                let [at @ .., rows, records] = &columns[..] else {
+                    return Err(Error::bug("a coarse fold without counts"));
+                };
                 cells.extend((0..batch.num_rows()).map(|i| Cell {
                     at: at.iter().map(|column| column[i]).collect(),
                     rows: rows[i] as u64,
