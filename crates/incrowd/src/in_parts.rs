@@ -152,12 +152,13 @@ fn add(whole: &mut Made, part: Made) {
         match whole.mean_labels.iter_mut().find(|(own, _)| *own == name) {
             None => whole.mean_labels.push((name, labels)),
             Some((_, own)) => {
-                for (mean, label) in labels {
-                    let known = own.entry(mean).or_insert_with(|| label.clone());
-                    if *known != label {
+                own.iter_mut().for_each(|(mean, known)| {
+                    if labels.get(mean).is_some_and(|label| label != known) {
                         "*".clone_into(known);
                     }
-                }
+                });
+                let fresh: Vec<_> = labels.into_iter().filter(|(mean, _)| !own.contains_key(mean)).collect();
+                own.extend(fresh);
             }
         }
     }
