@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
-use incrowd::engine::{Order, Places, Remote, RemoteEngine, RemotePlan, RemoteStore, Rows};
+use incrowd::engine::{
+    Order, Part, Places, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows,
+};
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
 use pyo3::BoundObject;
@@ -192,17 +194,7 @@ impl RemoteStore for SparkStore {
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
-        fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let slots = plan.slots.as_ref().map(|slots| Py::new(py, Stream::of(slots))).transpose()?;
-            Ok(vec![
-                any(py, plan.columns.clone())?,
-                any(py, Py::new(py, Stream::of(&plan.looks))?)?,
-                any(py, slots)?,
-                any(py, plan.order == Order::Sorted)?,
-                any(py, plan.records)?,
-            ])
-        }
-        call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
+        call(&self.object, "stage", |py| planned(py, plan), |answer| answer.extract())
     }
 
     fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
@@ -214,10 +206,88 @@ impl RemoteStore for SparkStore {
         call(&self.object, "publish", |py| Ok(vec![PyBytes::new(py, manifest).into_any()]), |_| Ok(()))
     }
 
+    fn parts(&mut self) -> Option<&mut dyn RemoteParts> {
+        Some(self)
+    }
+
     fn discard(&mut self) {
         // Whoever discards has an error to tell already.
         drop(call(&self.object, "discard", |_| Ok(Vec::new()), |_| Ok(())));
     }
+}
+
+impl RemoteParts for SparkStore {
+    fn too_many(&mut self, columns: &[String]) -> incrowd::Result<Option<(u64, u64)>> {
+        call(&self.object, "too_many", |py| Ok(vec![any(py, columns.to_vec())?]), |answer| answer.extract())
+    }
+
+    fn fold(&mut self, columns: &[String]) -> incrowd::Result<()> {
+        call(&self.object, "fold", |py| Ok(vec![any(py, columns.to_vec())?]), |_| Ok(()))
+    }
+
+    fn values(&mut self, column: usize) -> incrowd::Result<Rows> {
+        call(&self.object, "values", |py| Ok(vec![any(py, column)?]), |answer| rows(&answer))
+    }
+
+    fn place(&mut self, codes: &[Rows], quasi: usize, drop_missing: bool) -> incrowd::Result<()> {
+        fn arguments<'py>(
+            py: Python<'py>,
+            codes: &[Rows],
+            quasi: usize,
+            drop_missing: bool,
+        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let codes = codes.iter().map(|codes| Py::new(py, Stream::of(codes)));
+            let codes = codes.collect::<PyResult<Vec<_>>>()?;
+            Ok(vec![any(py, codes)?, any(py, quasi)?, any(py, drop_missing)?])
+        }
+        call(&self.object, "place_rows", |py| arguments(py, codes, quasi, drop_missing), |_| Ok(()))
+    }
+
+    fn codes(&mut self) -> incrowd::Result<Vec<Vec<u32>>> {
+        call(&self.object, "codes", |_| Ok(Vec::new()), |answer| answer.extract())
+    }
+
+    fn borders(&mut self, part: &Part, pieces: usize) -> incrowd::Result<Vec<Vec<i64>>> {
+        call(
+            &self.object,
+            "borders",
+            |py| Ok(vec![any(py, part.clone())?, any(py, pieces)?]),
+            |answer| answer.extract(),
+        )
+    }
+
+    fn cells(&mut self, part: &Part, borders: &[Vec<i64>]) -> incrowd::Result<Rows> {
+        call(
+            &self.object,
+            "cells",
+            |py| Ok(vec![any(py, part.clone())?, any(py, borders.to_vec())?]),
+            |answer| rows(&answer),
+        )
+    }
+
+    fn rows(&mut self, part: &Part) -> incrowd::Result<Rows> {
+        call(&self.object, "part_rows", |py| Ok(vec![any(py, part.clone())?]), |answer| rows(&answer))
+    }
+
+    fn keep(&mut self, plan: &RemotePlan) -> incrowd::Result<()> {
+        call(&self.object, "keep", |py| planned(py, plan), |_| Ok(()))
+    }
+
+    fn write(&mut self) -> incrowd::Result<u64> {
+        call(&self.object, "write_kept", |_| Ok(Vec::new()), |answer| answer.extract())
+    }
+}
+
+/// A plan as the arguments of a method.
+fn planned<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let slots = plan.slots.as_ref().map(|slots| Py::new(py, Stream::of(slots))).transpose()?;
+    Ok(vec![
+        any(py, plan.columns.clone())?,
+        any(py, Py::new(py, Stream::of(&plan.looks))?)?,
+        any(py, slots)?,
+        any(py, plan.order == Order::Sorted)?,
+        any(py, plan.records)?,
+    ])
 }
 
 /// Makes a release of a table that Spark holds, and lets Spark put it in place.

@@ -134,6 +134,9 @@ impl Dataset {
         // A text that occurs only in records left out for a missing value must leave no trace in any domain.
         let sizes: Vec<usize> = folded.columns.iter().map(|column| column.texts.len()).collect();
         let mut used = used_codes(&folded.codes, &sizes);
+        for (used, line) in used.iter_mut().zip(folded.lines.iter().flatten()) {
+            used.iter_mut().zip(line).for_each(|(used, &on_line)| *used |= on_line);
+        }
         let mut lines = Vec::new();
         let (specs, mut sensitive) = (sensitive, Vec::new());
         let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);

@@ -67,6 +67,9 @@ pub struct Folded {
     pub represented: Option<Vec<u64>>,
     /// Columns that were glanced at in which some values, not most, occur in several records.
     pub repeating: Vec<String>,
+    /// Which texts of each column have a place on its line, if the table is a part of another: also those that no row of the part
+    /// has. Without this, those that a row has.
+    pub lines: Option<Vec<Vec<bool>>>,
 }
 
 impl Folded {

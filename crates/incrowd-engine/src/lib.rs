@@ -45,8 +45,8 @@ pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use remote::{
-    FIRST, FROM, LOOK, RANK, RECORDS, ROW, Remote, RemoteEngine, RemotePlan, RemoteStore, Rows, TO, WHOLE,
-    is_remote, put_directory, remote_place,
+    FIRST, FROM, LOOK, Part, RANK, RECORDS, ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore,
+    Rows, Surveyed, TO, WHOLE, is_remote, put_directory, remote_place,
 };
 pub use shape::{Shape, high_column, low_column};
 pub use source::{
@@ -58,7 +58,7 @@ pub use store::{
 
 use std::path::Path;
 
-use incrowd_core::{Domain, Folded, Plan, Progress, Result};
+use incrowd_core::{Domain, Error, Folded, Plan, Progress, Result};
 
 /// What to fold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -231,6 +231,28 @@ pub trait Engine {
         beside: Beside<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
+
+    /// Looks at a table that may have more distinct rows than planning should hold. `None` if it is folded as a whole; otherwise
+    /// it is to be [divided](Engine::divide), and each part [folded](Engine::fold_part), planned and staged, one after the other.
+    fn survey(&mut self, _: &FoldSpec, _: &dyn Progress) -> Result<Option<Surveyed>> {
+        Ok(None)
+    }
+
+    /// Cuts a surveyed table into parts with at least `least` records each. `leaves` has for each quasi-identifier the leaf of each
+    /// code, `sizes` how many leaves its line has. Returns how many parts there are, and how many records are in them.
+    fn divide(&mut self, _: &[Vec<u32>], _: &[u32], _least: u64, _: &dyn Progress) -> Result<(usize, u64)> {
+        Err(Error::bug("this engine does not part tables"))
+    }
+
+    /// Folds a part. What is staged next is its plan.
+    fn fold_part(&mut self, _: usize) -> Result<Folded> {
+        Err(Error::bug("this engine does not part tables"))
+    }
+
+    /// Writes the plans of all parts as one table where nobody can see it.
+    fn write_parts(&mut self) -> Result<Receipt> {
+        Err(Error::bug("this engine does not part tables"))
+    }
 
     /// Puts all staged tables and the manifest in place: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;

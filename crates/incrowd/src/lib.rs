@@ -66,6 +66,7 @@ mod compare;
 mod from_original;
 mod glimpse;
 mod guarantee;
+mod in_parts;
 mod insight;
 mod judging;
 mod make;

@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::as_it_is;
 use crate::checked::CheckedJob;
+use crate::in_parts;
 use crate::insight::Insight;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
@@ -134,13 +135,22 @@ fn release(
     let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
     let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
     let keys = FileKeys::new(job.job.suppression.as_ref());
-    let material = job.publication.gather(engine, &keys, job, progress)?;
-    let mut made = make(material, job, progress)?;
-    let sent = engine.sent();
-    if let Some(insight) = insight {
-        *insight = Insight::of(&made);
-    }
-    let release = Release::stage(&mut made, engine, progress)?;
+    let (made, release, sent) = match in_parts::stage(engine, &keys, job, progress)? {
+        Some((made, staged)) => {
+            let sent = engine.sent();
+            (made, Release::of_staged(engine, staged), sent)
+        }
+        None => {
+            let material = job.publication.gather(engine, &keys, job, progress)?;
+            let mut made = make(material, job, progress)?;
+            let sent = engine.sent();
+            if let Some(insight) = insight {
+                *insight = Insight::of(&made);
+            }
+            let release = Release::stage(&mut made, engine, progress)?;
+            (made, release, sent)
+        }
+    };
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
     let mut manifest = manifest(job, &made, &release.state, &tables);

@@ -69,6 +69,11 @@ impl<'e> Release<'e, Unchecked> {
         }
     }
 
+    /// What is written already.
+    pub(crate) fn of_staged(engine: &'e mut dyn Engine, staged: Staged) -> Self {
+        Release { under_way: UnderWay(Some(engine)), state: Unchecked { staged: vec![staged] } }
+    }
+
     /// Reads the tables back from their bytes, groups their cells anew and judges every promise on them.
     pub(crate) fn verify(
         self,

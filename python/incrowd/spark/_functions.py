@@ -38,6 +38,7 @@ def anonymize(
     table: str | None = None,
     table_format: str | None = None,
     job: str | PathLike[str] | None = None,
+    most_rows: int | None = None,
     progress: Progress = None,
     **arguments: Any,
 ) -> Release:
@@ -45,7 +46,8 @@ def anonymize(
 
     The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory, on a file system that driver and
     executors share, that will hold Parquet files and the manifest; `table` is a table of the catalog instead, in `table_format` if
-    that is not to be what the session writes. Only counts of quasi-identifiers and sensitive columns come to the driver. See
+    that is not to be what the session writes. Tables with more than `most_rows` distinct rows are planned in parts; without it,
+    with more than half of the free memory holds. Only counts of quasi-identifiers and sensitive columns come to the driver. See
     docs/spark.md.
     """
     need_dataframe(df)
@@ -55,7 +57,9 @@ def anonymize(
         raise JobError("where does the release go?", help="give a directory as `to`, or a table of the catalog as `table`")
     spark = df.sparkSession
     place: Place = Directory(spark, os.fspath(to)) if to is not None else Catalog(spark, str(table), table_format)
-    own = SparkTable(df)
+    if most_rows is not None and most_rows < 1:
+        raise JobError("`most_rows` is at least 1")
+    own = SparkTable(df, most_rows=most_rows)
     told, close = listener(progress)
     try:
         with with_spark_error():

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from .._errors import InputError
 from ._arrow import col, from_arrow, functions, to_arrow
 from ._errors import spark_errors
-from ._table import SparkTable
+from ._parts import Parts
+from ._table import DISTINCT_ROWS, SparkTable
 
 RECORDS, FIRST, RANK = "_incrowd_records", "_incrowd_first", "_incrowd_rank"
 LOOK, ROW, FROM, TO, WHOLE = "_incrowd_look", "_incrowd_row", "_incrowd_from", "_incrowd_to", "_incrowd_whole"
@@ -39,7 +40,7 @@ def keyed(secret: str, of: Any) -> Any:
     return f.substring(f.sha2(f.concat(f.lit(secret), of), 256), 1, 32)
 
 
-class SparkStore:
+class SparkStore(Parts):
     """What the compiled half asks of the place of a release."""
 
     def __init__(self, table: SparkTable, place: Place) -> None:
@@ -47,6 +48,7 @@ class SparkStore:
         self.place = place
         self.spark = table.df.sparkSession
         self._columns: list[str] = []
+        self._begin_parts()
 
     def begin(self) -> None:
         """Claims the place."""
@@ -72,16 +74,20 @@ class SparkStore:
     ) -> int:
         """Writes the release where nobody looks; returns how many records it has."""
         with spark_errors("while it wrote the release"):
-            plan = from_arrow(self.spark, looks)
-            if slots is None:
-                release = self._unfolded(plan, records)
-            else:
-                carried = [name for name, is_carried in columns if is_carried]
-                self._write_records(carried)
-                release = self._joined(plan, from_arrow(self.spark, slots), carried)
-            release = release.orderBy(RANK, "key") if is_sorted else release.orderBy("key")
-            self.place.write(release.select(*[col(name) for name, _ in columns]), "release")
-            return int(self.place.read("release").count())
+            parted = None if slots is None else from_arrow(self.spark, slots)
+            return self._write(columns, from_arrow(self.spark, looks), parted, is_sorted, records)
+
+    def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
+        """Puts the records together and writes them."""
+        if slots is None:
+            release = self._unfolded(plan, records)
+        else:
+            carried = [name for name, is_carried in columns if is_carried]
+            self._write_records(carried)
+            release = self._joined(plan, slots, carried)
+        release = release.orderBy(RANK, "key") if is_sorted else release.orderBy("key")
+        self.place.write(release.select(*[col(name) for name, _ in columns]), "release")
+        return int(self.place.read("release").count())
 
     def _unfolded(self, plan: Any, records: int) -> Any:
         """Every look as often as it has records."""
@@ -137,7 +143,10 @@ class SparkStore:
         """What was written, as anybody reads it."""
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
-        return SparkTable(staged, "the release", lambda: self.place.digest("release"))
+        own = self.table.most_rows
+        # What was planned in parts is judged as a whole; a release has fewer distinct rows than its table, and judging needs less.
+        most = None if own is None else max(own, DISTINCT_ROWS)
+        return SparkTable(staged, "the release", lambda: self.place.digest("release"), most)
 
     def publish(self, manifest: bytes) -> None:
         """Puts the release in place."""

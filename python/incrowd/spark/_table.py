@@ -24,16 +24,29 @@ def bytes_of(rows: int, columns: int) -> int:
     return rows * (48 * columns + 120)
 
 
+def _memory() -> int:
+    """How many bytes of memory are free on this machine; many if it does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            free = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(free.split()[1]) * 1024
+    except (OSError, StopIteration, ValueError, IndexError):
+        return 1 << 40
+
+
 class SparkTable:
     """What the compiled half asks of a table that Spark holds."""
 
     __incrowd_remote__ = True
 
-    def __init__(self, df: Any, name: str = "df", digest: Callable[[], str] | None = None) -> None:
+    def __init__(self, df: Any, name: str = "df", digest: Callable[[], str] | None = None,
+                 most_rows: int | None = None) -> None:
         need_dataframe(df)
         self.df = df
         self.name = name
         self._digest = digest
+        self.most_rows = most_rows
+        self._about: dict[tuple[str, ...], int] = {}
 
     def schema(self) -> Any:
         """An empty table with the columns."""
@@ -50,24 +63,35 @@ class SparkTable:
         names = [f"c{i}" for i in range(len(columns))]
         return self.named(columns).groupBy(*names).agg(functions().count("*").alias("records"))
 
-    def limit(self) -> int:
-        """How many distinct rows the driver may hold."""
+    def limit(self, columns: int) -> int:
+        """How many distinct rows of so many columns the driver may hold."""
+        if self.most_rows is not None:
+            return self.most_rows
+        stated = self.df.sparkSession.conf.get(SETTING, None)
+        if stated is None:
+            return min(DISTINCT_ROWS, max(1, _memory() // 2 // bytes_of(1, columns)))
         try:
-            return int(self.df.sparkSession.conf.get(SETTING, str(DISTINCT_ROWS)))
+            return int(stated)
         except ValueError:
             raise ResourcesError(f"the setting {SETTING} is no number", help="set it to a number of rows") from None
 
-    def check_rows(self, columns: Sequence[str]) -> None:
-        """Refuses to bring more distinct rows to the driver than it should hold."""
+    def about(self, columns: Sequence[str]) -> int:
+        """About how many distinct rows there are."""
         f = functions()
         names = [f"c{i}" for i in range(len(columns))]
-        row = self.named(columns).agg(f.approx_count_distinct(f.xxhash64(*names), 0.02).alias("rows")).first()
-        rows, limit = int(row["rows"]), self.limit()
+        if tuple(columns) not in self._about:
+            counted = f.approx_count_distinct(f.xxhash64(*names), 0.02).alias("rows")
+            self._about[tuple(columns)] = int(self.named(columns).agg(counted).first()["rows"])
+        return self._about[tuple(columns)]
+
+    def check_rows(self, columns: Sequence[str]) -> None:
+        """Refuses to bring more distinct rows to the driver than it should hold."""
+        rows, limit = self.about(columns), self.limit(len(columns))
         if rows > limit:
             need = bytes_of(rows, len(columns)) / 2**30
             raise ResourcesError(
                 f"the table has about {rows:,} distinct rows in {len(columns)} columns, more than the {limit:,} that the "
-                f"driver should hold; they would need about {need:,.0f} GiB there",
+                f"driver should hold; they would need about {need:,.1f} GiB there",
                 help=f"give fewer or coarser columns, or, with a driver that large, set {SETTING} to {rows * 11 // 10}",
             )
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
 use super::counted::{Counted, check};
+use super::parts::{Parting, Surveyed};
 use super::{Remote, RemoteStore, slots};
 use crate::beside::Beside;
 use crate::embedded::published_type;
@@ -17,19 +18,29 @@ use crate::{Engine, FoldSpec, Output, ReadBack, Receipt, Shape};
 pub struct RemoteEngine {
     remote: Arc<dyn Remote>,
     source: Source,
-    store: Box<dyn RemoteStore>,
+    pub(super) store: Box<dyn RemoteStore>,
     /// The last fold, if its rows are kept.
-    last: Option<Counted>,
+    pub(super) last: Option<Counted>,
     shapes: Vec<Shape>,
     /// How many tables there is a place for.
     places: usize,
+    /// The parts in which the table is planned, if it is.
+    pub(super) parting: Option<Parting>,
 }
 
 impl RemoteEngine {
     /// Takes a table of another system and lets it keep releases.
     pub fn new(remote: Arc<dyn Remote>, store: Box<dyn RemoteStore>) -> Result<RemoteEngine> {
         let source = Source::of_batches(&Batches::remote(remote.clone()))?;
-        Ok(RemoteEngine { remote, source, store, last: None, shapes: Vec::new(), places: 0 })
+        Ok(RemoteEngine { remote, source, store, last: None, shapes: Vec::new(), places: 0, parting: None })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.remote.name()
+    }
+
+    pub(super) fn repeating(&self, spec: &FoldSpec) -> Result<Vec<String>> {
+        self.remote.repeating(&spec.glance, &spec.missing)
     }
 
     /// Counts again what was folded: whatever changed since would be lost or doubled.
@@ -73,6 +84,28 @@ impl Engine for RemoteEngine {
         &self.source
     }
 
+    fn survey(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Option<Surveyed>> {
+        RemoteEngine::survey(self, spec, progress)
+    }
+
+    fn divide(
+        &mut self,
+        leaves: &[Vec<u32>],
+        sizes: &[u32],
+        least: u64,
+        progress: &dyn Progress,
+    ) -> Result<(usize, u64)> {
+        RemoteEngine::divide(self, leaves, sizes, least, progress)
+    }
+
+    fn fold_part(&mut self, part: usize) -> Result<Folded> {
+        self.part(part)
+    }
+
+    fn write_parts(&mut self) -> Result<Receipt> {
+        RemoteEngine::write_parts(self)
+    }
+
     /// Records have no place in a table that is counted elsewhere.
     fn locate(&self, _: &str, _: &str) -> Result<Option<String>> {
         Ok(None)
@@ -99,6 +132,15 @@ impl Engine for RemoteEngine {
         let types = types.collect::<Result<Vec<_>>>()?;
         let (remote, receipt) = slots::tables(plan, output, &types, self.last.as_ref())?;
         self.unchanged(receipt, plan.dataset().records())?;
+        self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
+        self.shapes[table] = output.shape.clone();
+        if let Some(parting) = &mut self.parting {
+            parting.receipt.published += receipt.published;
+            parting.receipt.suppressed += receipt.suppressed;
+            let parts = self.store.parts().ok_or_else(|| Error::bug("this system does not part tables"))?;
+            parts.keep(&remote)?;
+            return Ok(receipt);
+        }
         let written = self.store.stage(table, &remote)?;
         if written != receipt.published {
             return Err(Error::resources(format!(
@@ -106,8 +148,6 @@ impl Engine for RemoteEngine {
                 receipt.published
             )));
         }
-        self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
-        self.shapes[table] = output.shape.clone();
         Ok(receipt)
     }
 

@@ -8,6 +8,7 @@
 mod counted;
 mod directory;
 mod engine;
+mod parts;
 mod slots;
 
 use std::fmt::Debug;
@@ -23,6 +24,7 @@ use crate::{Order, Places};
 pub(crate) use counted::fold;
 pub use directory::put_directory;
 pub use engine::RemoteEngine;
+pub use parts::{Part, RemoteParts, Surveyed};
 
 /// A column of a plan that says how many records a row stands for.
 pub const RECORDS: &str = "_incrowd_records";
@@ -119,6 +121,11 @@ pub trait RemoteStore: Debug {
 
     /// Gives up what was staged.
     fn discard(&mut self);
+
+    /// The system, if it can keep the rows of a table for planning in parts.
+    fn parts(&mut self) -> Option<&mut dyn RemoteParts> {
+        None
+    }
 }
 
 /// What cannot be done without the records themselves.

@@ -329,6 +329,7 @@ fn without_last(table: Folded) -> Folded {
         persons: None,
         represented: None,
         repeating: Vec::new(),
+        lines: None,
     }
 }
 

@@ -1,0 +1,176 @@
+"""Tables with more distinct rows than the driver should hold: what Spark does so that they are planned in parts.
+
+Spark folds the table once and keeps the rows. The driver gets the values of each column and gives each a code and, on the line of its
+column, a place. Parts are boxes of places. Only counts of coarse boxes, and then the rows of one part at a time, come to the driver.
+The plans of the parts are kept as files until all of them are written as one release.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._errors import InputError, Warning
+from ._arrow import from_arrow, functions, to_arrow
+from ._errors import spark_errors
+from ._table import bytes_of
+
+if TYPE_CHECKING:
+    from ._store import Place
+    from ._table import SparkTable
+
+RECORDS, FIRST, LOOK, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look", "_incrowd_row"
+Part = Sequence[tuple[int, int]]
+
+
+class Parts:
+    """The half of a store that keeps rows for planning in parts."""
+
+    table: SparkTable
+    place: Place
+    spark: Any
+    _columns: list[str]
+
+    def _begin_parts(self) -> None:
+        self._quasi = 0
+        self._drop_missing = False
+        #: What is published, and how many looks and records the plans so far have.
+        self._kept: tuple[list[tuple[str, bool]], bool, int, int, int] | None = None
+
+    def too_many(self, columns: Sequence[str]) -> tuple[int, int] | None:
+        """How many distinct rows there are about, and how many may come to the driver, if that is fewer."""
+        if not columns:
+            return None
+        with spark_errors("while it counted the table"):
+            rows, limit = self.table.about(columns), self.table.limit(len(columns))
+        if rows <= limit:
+            return None
+        whole, part = (bytes_of(n, len(columns)) / 2**30 for n in (rows, limit))
+        warnings.warn(
+            f"the table has about {rows:,} distinct rows in {len(columns)} columns, which would need about {whole:,.1f} GiB; it is "
+            f"planned in parts of at most {limit:,}, which need about {part:,.1f} GiB",
+            Warning,
+            stacklevel=2,
+        )
+        return rows, limit
+
+    def fold(self, columns: Sequence[str]) -> None:
+        """Folds the table and keeps the rows under numbers."""
+        f = functions()
+        self._columns = list(columns)
+        with spark_errors("while it counted the table"):
+            self.place.write(self.table.grouped(columns).withColumn(ROW, f.monotonically_increasing_id()), "folded")
+
+    def values(self, column: int) -> Any:
+        """The values of a column with their numbers of records, under numbers of their own."""
+        f = functions()
+        with spark_errors("while it counted the values of a column"):
+            values = self.place.read("folded").groupBy(f"c{column}").agg(f.sum("records").alias("records"))
+            self.place.write(values.withColumn(ROW, f.monotonically_increasing_id()), f"values_{column}")
+            table = to_arrow(self.place.read(f"values_{column}").select(f"c{column}", "records", ROW))
+        return table.rename_columns([self._columns[column], RECORDS, ROW])
+
+    def place_rows(self, codes: Sequence[object], quasi: int, drop_missing: bool) -> None:
+        """Keeps with each row the codes of its values, and the places of those that could be linked."""
+        f = functions()
+        self._quasi, self._drop_missing = quasi, drop_missing
+        with spark_errors("while it placed the rows"):
+            rows = self.place.read("folded")
+            for i, stream in enumerate(codes):
+                code = from_arrow(self.spark, stream).select(
+                    ROW, f.col("code").cast("int").alias(f"v{i}"), f.col("leaf").cast("int").alias(f"p{i}")
+                )
+                value = self.place.read(f"values_{i}").join(code, ROW)
+                value = value.select(f.col(f"c{i}").alias("r"), f"v{i}", *([f"p{i}"] if i < quasi else []))
+                rows = rows.join(value, f.col(f"c{i}").eqNullSafe(f.col("r"))).drop("r")
+            self.place.write(rows, "rows")
+            if self.place.read("rows").count() != self.place.read("folded").count():
+                raise InputError("some values of the table are not equal to themselves", help="read it from files instead")
+
+    def _part(self, part: Part | None = None) -> Any:
+        """The rows of a part; without one, of all parts."""
+        f = functions()
+        rows = self.place.read("rows")
+        for i in range(len(self._columns) if self._drop_missing else 0):
+            rows = rows.where(f.col(f"v{i}") > 0)
+        for i, (low, high) in enumerate(part or ()):
+            rows = rows.where(f.col(f"p{i}").between(low, high))
+        return rows
+
+    def codes(self) -> list[list[int]]:
+        """The codes of each column that occur in a part."""
+        f = functions()
+        with spark_errors("while it looked at the values of columns"):
+            rows = self._part()
+            found = [to_arrow(rows.select(f.col(f"v{i}").alias("v")).distinct()) for i in range(len(self._columns))]
+        return [table.column("v").to_pylist() for table in found]
+
+    def borders(self, part: Part, pieces: int) -> list[list[int]]:
+        """For each column places at which a part could be cut into pieces of about as many rows."""
+        f = functions()
+        shares = [n / pieces for n in range(1, pieces)]
+        with spark_errors("while it looked for cuts"):
+            rows = self._part(part)
+            asked = [f.percentile_approx(f"p{i}", shares, 1000).alias(f"p{i}") for i in range(self._quasi)]
+            found = rows.agg(*asked).first()
+        borders: list[list[int]] = []
+        for i, (low, high) in enumerate(part):
+            places = {place for at in (found[f"p{i}"] or []) for place in (at - 1, at)}
+            borders.append(sorted(place for place in places if low <= place < high))
+        return borders
+
+    def cells(self, part: Part, borders: Sequence[Sequence[int]]) -> Any:
+        """How many rows and records lie between which borders."""
+        f = functions()
+        names = [f"b{i}" for i in range(len(borders))]
+        with spark_errors("while it counted coarse boxes"):
+            rows = self._part(part)
+            for i, places in enumerate(borders):
+                before = f.lit(0)
+                for place in places:
+                    before = before + (f.col(f"p{i}") > place).cast("int")
+                rows = rows.withColumn(f"b{i}", before)
+            counted = rows.groupBy(*names).agg(f.count("*").alias("rows"), f.sum("records").alias("records"))
+            return to_arrow(counted)
+
+    def part_rows(self, part: Part) -> Any:
+        """The codes of the rows of a part, with numbers of records and of rows."""
+        codes = [f"v{i}" for i in range(len(self._columns))]
+        with spark_errors("while it read a part"):
+            return to_arrow(self._part(part).select(*codes, "records", ROW))
+
+    def keep(
+        self, columns: Sequence[tuple[str, bool]], looks: object, slots: object | None, is_sorted: bool, records: int
+    ) -> None:
+        """Keeps the plan of a part; its looks and records are numbered on."""
+        f = functions()
+        _, _, parts, seen, before = self._kept or ([], False, 0, 0, 0)
+        with spark_errors("while it kept the plan of a part"):
+            plan = from_arrow(self.spark, looks).withColumn(LOOK, f.col(LOOK) + seen)
+            if slots is None:
+                plan = plan.withColumn(FIRST, f.col(FIRST) + before)
+            self.place.write(plan, f"looks_{parts}")
+            if slots is not None:
+                self.place.write(from_arrow(self.spark, slots).withColumn(LOOK, f.col(LOOK) + seen), f"slots_{parts}")
+            most = self.place.read(f"looks_{parts}").agg(f.max(LOOK).alias("most")).first()["most"]
+        seen = seen if most is None else int(most) + 1
+        self._kept = (list(columns), slots is not None, parts + 1, seen, before + records)
+
+    def write_kept(self) -> int:
+        """Writes what the plans of all parts say; returns how many records there are."""
+        if self._kept is None:
+            raise InputError("no part was planned")
+        columns, has_slots, parts, _, records = self._kept
+
+        def together(name: str) -> Any:
+            whole = self.place.read(f"{name}_0")
+            for part in range(1, parts):
+                whole = whole.unionByName(self.place.read(f"{name}_{part}"))
+            return whole
+
+        with spark_errors("while it wrote the release"):
+            return self._write(columns, together("looks"), together("slots") if has_slots else None, False, records)
+
+    def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
+        raise NotImplementedError
