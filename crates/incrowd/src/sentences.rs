@@ -120,7 +120,7 @@ pub fn attack(report: &AttackReport, finding: &Finding) -> Option<Sentence> {
                 limit.map_or_else(|| "much more".to_owned(), |limit| format!("at least {limit} times as"));
             sentence(tone, format!("For {whom} the release makes a value of {column} {times} likely."))
         }
-        "proximity" => sentence(tone, format!("{} can be guessed nearly for {whom}.", capital(column))),
+        "proximity" => sentence(tone, format!("{} can be guessed closely for {whom}.", capital(column))),
         "similarity" => sentence(tone, format!("The category of {column} can be guessed for {whom}.")),
         _ if finding.at_risk == 0 => return None,
         "singling-out" => {
