@@ -116,7 +116,8 @@ class Parts:
             found = rows.agg(*asked).first()
         borders: list[list[int]] = []
         for i, (low, high) in enumerate(part):
-            places = {place for at in (found[f"p{i}"] or []) for place in (at - 1, at)}
+            cuts: list[int] = found[f"p{i}"] or []
+            places: set[int] = {place for at in cuts for place in (at - 1, at)}
             borders.append(sorted(place for place in places if low <= place < high))
         return borders
 
