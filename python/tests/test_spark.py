@@ -375,11 +375,17 @@ def test_a_table_of_the_catalog(spark: Any, df: Any, table: Path) -> None:
 def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any, df: Any, tmp_path: Path) -> None:
     spark.conf.set(incrowd.spark.SETTING, "100")
     try:
-        with pytest.raises(incrowd.ResourcesError, match="distinct rows in 4 columns, more than the 100") as told:
-            incrowd.spark.anonymize(df, to=tmp_path / "r", **ROLES)
+        # What is judged is held at once.
+        with pytest.raises(incrowd.ResourcesError, match=r"distinct rows in \d columns, more than the 100") as told:
+            incrowd.spark.verify(df, quasi=ROLES["quasi"], sensitive=ROLES["sensitive"], k=5, l_diversity=2)
+        assert told.value.help is not None and "maxDistinctRows" in told.value.help
+        # What is planned in parts is said first; whoever makes an error of that gets one, and nothing is left.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(incrowd.ResourcesError, match="planned in parts of at most 100"):
+                incrowd.spark.anonymize(df, to=tmp_path / "r", **ROLES)
     finally:
         spark.conf.unset(incrowd.spark.SETTING)
-    assert told.value.help is not None and "maxDistinctRows" in told.value.help
     assert not any(tmp_path.iterdir())
 
 

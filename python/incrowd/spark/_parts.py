@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InputError, Warning
+from .._errors import InputError, ResourcesError, Warning
 from ._arrow import from_arrow, functions, to_arrow
 from ._errors import spark_errors
 from ._table import bytes_of
@@ -47,12 +47,15 @@ class Parts:
         if rows <= limit:
             return None
         whole, part = (bytes_of(n, len(columns)) / 2**30 for n in (rows, limit))
-        warnings.warn(
+        text = (
             f"the table has about {rows:,} distinct rows in {len(columns)} columns, which would need about {whole:,.1f} GiB; it is "
-            f"planned in parts of at most {limit:,}, which need about {part:,.1f} GiB",
-            Warning,
-            stacklevel=2,
+            f"planned in parts of at most {limit:,}, which need about {part:,.1f} GiB"
         )
+        try:
+            warnings.warn(text, Warning, stacklevel=2)
+        except Warning:
+            # Whoever makes errors of warnings wants to end here.
+            raise ResourcesError(text, help="allow more with `most_rows`") from None
         return rows, limit
 
     def fold(self, columns: Sequence[str]) -> None:
