@@ -381,7 +381,7 @@ def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any
         assert told.value.help is not None and "maxDistinctRows" in told.value.help
         # What is planned in parts is said first; whoever makes an error of that gets one, and nothing is left.
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", incrowd.Warning)
             with pytest.raises(incrowd.ResourcesError, match="planned in parts of at most 100"):
                 incrowd.spark.anonymize(df, to=tmp_path / "r", **ROLES)
     finally:
