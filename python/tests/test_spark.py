@@ -372,6 +372,18 @@ def test_a_table_of_the_catalog(spark: Any, df: Any, table: Path) -> None:
     spark.sql("DROP TABLE people_release")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
+def test_what_is_under_way_is_for_its_owner_alone(spark: Any, tmp_path: Path) -> None:
+    from incrowd.spark._directory import Directory
+
+    place = Directory(spark, str(tmp_path / "release"))
+    place.begin([])
+    (work,) = tmp_path.iterdir()
+    assert work.stat().st_mode & 0o777 == 0o700
+    place.discard()
+    assert not any(tmp_path.iterdir())
+
+
 def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any, df: Any, tmp_path: Path) -> None:
     spark.conf.set(incrowd.spark.SETTING, "100")
     try:

@@ -84,7 +84,8 @@ class Directory:
         self._remove_leftovers()
         work = target.parent / f"{self._prefix()}{secrets.token_hex(8)}"
         try:
-            work.mkdir()
+            # It will hold values of the original table.
+            work.mkdir(mode=0o700)
         except OSError as error:
             raise ResourcesError(f"cannot write to `{target.parent}`: {error.strerror}", key="output.path") from None
         self.work = work

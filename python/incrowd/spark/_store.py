@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from .._errors import InputError
-from ._arrow import col, from_arrow, functions, to_arrow
+from ._arrow import col, from_arrow, functions, module, to_arrow
 from ._errors import spark_errors
 from ._parts import Parts
 from ._table import DISTINCT_ROWS, SparkTable
@@ -122,7 +122,7 @@ class SparkStore(Parts):
     def _joined(self, plan: Any, slots: Any, carried: list[str]) -> Any:
         """Every record with the look that the plan has for it."""
         f = functions()
-        window = __import__("pyspark.sql.window", fromlist=["Window"]).Window
+        window = module("pyspark.sql.window").Window
         records = self.place.read("records")
         whole = slots.where(f.col(WHOLE) == 1).select(ROW, LOOK)
         found = records.join(whole, ROW).select("key", LOOK, *[f"k{i}" for i in range(len(carried))])

@@ -43,8 +43,8 @@ impl RemoteEngine {
         self.remote.repeating(&spec.glance, &spec.missing)
     }
 
-    /// Counts again what was folded: whatever changed since would be lost or doubled.
-    fn unchanged(&self, receipt: Receipt, records: u64) -> Result<()> {
+    /// Whether everybody is published or suppressed.
+    fn adds_up(&self, receipt: Receipt, records: u64) -> Result<()> {
         match receipt.published + receipt.suppressed == records {
             true => Ok(()),
             false => Err(Error::bug(format!(
@@ -131,7 +131,7 @@ impl Engine for RemoteEngine {
         let types = types.map(|(name, content)| published_type(&self.source, name, *content, plan));
         let types = types.collect::<Result<Vec<_>>>()?;
         let (remote, receipt) = slots::tables(plan, output, &types, self.last.as_ref())?;
-        self.unchanged(receipt, plan.dataset().records())?;
+        self.adds_up(receipt, plan.dataset().records())?;
         self.shapes.resize_with(self.shapes.len().max(table + 1), Shape::default);
         self.shapes[table] = output.shape.clone();
         if let Some(parting) = &mut self.parting {
