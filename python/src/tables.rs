@@ -2,6 +2,7 @@
 
 pub(crate) mod capsule;
 pub(crate) mod cells;
+mod chunks;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::job::{Input, Table};
 use incrowd::{Batches, Error};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -50,10 +52,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
             return Ok(Given::Memory(SparkTable::of(&object)?));
         }
         if object.hasattr("__arrow_c_stream__")? {
-            // Whoever has no wish gets the table as it is; older libraries want to be told so.
-            let capsule = object.call_method1("__arrow_c_stream__", (py.None(),));
-            let capsule = capsule.map_err(|error| not_given(py, &object, error))?;
-            let (schema, batches) = capsule::take(capsule.cast()?)?;
+            let mut parts = chunks::of(&object).unwrap_or_else(|| vec![object.to_owned()]).into_iter();
+            let first = parts.next().ok_or_else(|| PyValueError::new_err("a table without chunks"))?;
+            let (schema, mut batches) = taken(&first)?;
+            for part in parts {
+                batches.extend(taken(&part)?.1);
+            }
             return in_memory(schema, batches).map(Given::Memory).map_err(|e| errors::raise(py, e.into()));
         }
         if let Ok(path) = object.extract::<PathBuf>() {
@@ -70,6 +74,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
         });
         Err(errors::raise(py, error.into()))
     }
+}
+
+/// The table as the library that has it hands it out.
+fn taken(table: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    // Whoever has no wish gets the table as it is; older libraries want to be told so.
+    let capsule = table.call_method1("__arrow_c_stream__", (table.py().None(),));
+    let capsule = capsule.map_err(|error| not_given(table.py(), table, error))?;
+    capsule::take(capsule.cast()?)
 }
 
 /// The library that has the table did not hand it out.

@@ -47,6 +47,19 @@ def test_the_same_whatever_the_library(columns: dict[str, list[object]]) -> None
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.parametrize("cuts", [(6000, 12000, 18000), (6000, 7000)])
+def test_chunks_of_polars_stay_where_they_are(cuts: tuple[int, ...]) -> None:
+    pl = pytest.importorskip("polars")
+    whole = pl.DataFrame(people(cuts[-1])).with_columns(pl.col("sex").cast(pl.Categorical))
+    pieces = [whole[start:end] for start, end in zip((0, *cuts), cuts)]
+    chunked = pl.concat([piece.rechunk() for piece in pieces], rechunk=False)
+    assert chunked.n_chunks() == len(cuts)
+    made = [incrowd.anonymize(table, **ROLES, k=7, order="sorted") for table in [chunked, whole]]
+    assert made[0].to_arrow().to_pydict() == made[1].to_arrow().to_pydict()
+    # Short chunks are put together by Polars, which costs less than many small tables.
+    assert cuts[-1] // len(cuts) < 4096 or chunked.n_chunks() == len(cuts)
+
+
 def test_categories_dates_and_large_strings(columns: dict[str, list[object]]) -> None:
     import datetime
 

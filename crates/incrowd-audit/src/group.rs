@@ -17,18 +17,19 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         hasher.finish()
     };
     // Each entry is a group with the first row that has its cells.
-    let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(release.rows() / 4);
+    let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(release.rows() / 2);
     let mut groups: Vec<GroupSummary> = Vec::new();
     let lists = sensitive || release.persons().is_some();
     let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if lists { release.rows() } else { 0 });
     for row in 0..release.rows() {
         let same = |&(_, first): &(u32, u32)| release.quasi_codes(first as usize) == release.quasi_codes(row);
-        let group = match table.find(hash(row), same) {
+        let own = hash(row);
+        let group = match table.find(own, same) {
             Some(&(group, _)) => group,
             None => {
                 let group = groups.len() as u32;
                 groups.push(GroupSummary::empty(0));
-                table.insert_unique(hash(row), (group, row as u32), |&(_, first)| hash(first as usize));
+                table.insert_unique(own, (group, row as u32), |&(_, first)| hash(first as usize));
                 group
             }
         };

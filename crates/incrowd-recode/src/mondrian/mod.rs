@@ -18,6 +18,7 @@ mod joined;
 mod part;
 mod runs;
 mod space;
+mod spread;
 mod summary;
 
 use incrowd_core::model::{BoundModel, Verdict};
@@ -197,7 +198,7 @@ impl Algorithm for Mondrian {
     ) -> Result<Partition> {
         let choice = self.choice(data)?;
         keeps_as_a_whole("mondrian", data, models)?;
-        Runs::new(data, models, self, suppressible).one(&choice, progress).partition(data)
+        Runs::new(data, models, self, suppressible).only(&choice, progress).partition(data)
     }
 }
 

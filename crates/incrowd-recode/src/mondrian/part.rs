@@ -61,6 +61,31 @@ impl<U: Unit> Part<U> {
     pub(super) fn span(&self, line: usize) -> (u32, u32) {
         (self.lo[line].code(), self.hi[line].code())
     }
+
+    /// Widens the part by the rows of another.
+    pub(super) fn add(&mut self, other: Part<U>) {
+        self.lo.iter_mut().zip(other.lo).for_each(|(lo, other)| *lo = (*lo).min(other));
+        self.hi.iter_mut().zip(other.hi).for_each(|(hi, other)| *hi = (*hi).max(other));
+        self.records += other.records;
+        self.microdata += other.microdata;
+    }
+
+    /// The rows of both.
+    pub(super) fn with(mut self, other: Part<U>) -> Part<U> {
+        self.add(other);
+        self
+    }
+}
+
+/// Widens bounds by codes, all at once: in copies, which a compiler knows to be apart.
+#[inline]
+fn widen<U: Unit, const N: usize>(codes: &[U; N], lo: &mut [U; N], hi: &mut [U; N]) {
+    let (mut least, mut greatest) = (*lo, *hi);
+    for at in 0..N {
+        least[at] = least[at].min(codes[at]);
+        greatest[at] = greatest[at].max(codes[at]);
+    }
+    (*lo, *hi) = (least, greatest);
 }
 
 /// The part number of values that are suppressed.
@@ -84,7 +109,7 @@ pub(super) enum Refusal {
 }
 
 impl Split {
-    fn line(&self) -> usize {
+    pub(super) fn line(&self) -> usize {
         match self {
             Split::ByValue { line, .. } | Split::ByRow { line, .. } => *line,
         }
@@ -164,10 +189,7 @@ impl<'a> Splitter<'a> {
 
     /// Divides the whole table.
     pub(super) fn run<U: Unit>(&self, space: &mut Space<U>, suppressible: u64) -> Vec<Leaves> {
-        let mut part = self.no_part();
-        for row in space.rows.chunks_exact(self.layout.stride) {
-            self.include(&mut part, row);
-        }
+        let mut part = self.bounds(&space.rows);
         part.suppressible = suppressible;
         if self.rules.is_some() && part.microdata == 0 {
             return Vec::new();
@@ -198,14 +220,28 @@ impl<'a> Splitter<'a> {
 
     #[inline]
     pub(super) fn include<U: Unit>(&self, part: &mut Part<U>, row: &[U]) {
-        let codes = &row[..self.layout.width];
-        part.lo.iter_mut().zip(codes).for_each(|(lo, &code)| *lo = (*lo).min(code));
-        part.hi.iter_mut().zip(codes).for_each(|(hi, &code)| *hi = (*hi).max(code));
+        let (codes, few) = row[..self.layout.width].as_chunks::<8>();
+        let (lo, few_lo) = part.lo.as_chunks_mut::<8>();
+        let (hi, few_hi) = part.hi.as_chunks_mut::<8>();
+        codes.iter().zip(lo).zip(hi).for_each(|((codes, lo), hi)| widen(codes, lo, hi));
+        let (codes, last) = few.as_chunks::<4>();
+        let (lo, last_lo) = few_lo.as_chunks_mut::<4>();
+        let (hi, last_hi) = few_hi.as_chunks_mut::<4>();
+        codes.iter().zip(lo).zip(hi).for_each(|((codes, lo), hi)| widen(codes, lo, hi));
+        for ((&code, lo), hi) in last.iter().zip(last_lo).zip(last_hi) {
+            *lo = (*lo).min(code);
+            *hi = (*hi).max(code);
+        }
         let records = u64::from(self.layout.weight(row));
         part.records += records;
         if self.rules.is_some_and(|rules| rules.is_microdata(self.layout.id(row))) {
             part.microdata += records;
         }
+    }
+
+    /// So many rows are done with.
+    pub(super) fn told(&self, rows: u64) {
+        self.progress.advance(rows);
     }
 
     /// Whether a part is worth going on with: one that holds external rows only is not published.
@@ -359,13 +395,6 @@ impl<'a> Splitter<'a> {
         spare: &mut [U],
     ) -> Vec<(Part<U>, usize)> {
         let line = split.line();
-        let lo = part.lo[line].code();
-        let part_of = |i: usize, row: &[U]| match split {
-            Split::ByValue { parts, .. } => Some(parts[(row[line].code() - lo) as usize])
-                .filter(|&part| part != SUPPRESSED)
-                .map(|part| part as usize),
-            Split::ByRow { left, .. } => Some(usize::from(!left[i])),
-        };
         let (count, pool) = match split {
             Split::ByValue { count, pool, .. } => (*count, *pool),
             Split::ByRow { .. } => (2, None),
@@ -380,24 +409,7 @@ impl<'a> Splitter<'a> {
                 (fresh, 0)
             })
             .collect();
-        for (i, row) in rows.chunks_exact(self.layout.stride).enumerate() {
-            match part_of(i, row) {
-                Some(n) => parts[n].1 += self.layout.stride,
-                None => self.progress.advance(1),
-            }
-        }
-        let mut next = Vec::with_capacity(count);
-        let mut start = 0;
-        for (_, length) in &parts {
-            next.push(start);
-            start += length;
-        }
-        for (i, row) in rows.chunks_exact(self.layout.stride).enumerate() {
-            let Some(n) = part_of(i, row) else { continue };
-            spare[next[n]..next[n] + self.layout.stride].copy_from_slice(row);
-            next[n] += self.layout.stride;
-            self.include(&mut parts[n].0, row);
-        }
+        self.spread(split, part.lo[line].code(), rows, spare, &mut parts);
         self.share_suppression(part, &mut parts);
         self.share_sensitive(part, &mut parts, spare);
         if self.population.is_some() {

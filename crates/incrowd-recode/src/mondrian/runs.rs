@@ -147,6 +147,18 @@ impl<'a> Runs<'a> {
         Runs { data, models, mondrian, suppressible, rows }
     }
 
+    /// Divides the table in one way, and in no other.
+    pub(crate) fn only(mut self, choice: &Choice, progress: &dyn Progress) -> Outcome {
+        if self.suppressible > 0 {
+            return self.one(choice, progress);
+        }
+        progress.step("dividing", Some(self.data.rows() as u64));
+        match std::mem::replace(&mut self.rows, Rows::Narrow(Space::default())) {
+            Rows::Narrow(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
+            Rows::Wide(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
+        }
+    }
+
     /// Divides the table in one way.
     pub(crate) fn one(&self, choice: &Choice, progress: &dyn Progress) -> Outcome {
         progress.step("dividing", Some(self.data.rows() as u64));
@@ -184,12 +196,12 @@ impl<'a> Runs<'a> {
 
     fn divide(&self, choice: &Choice, suppressible: u64, progress: &dyn Progress) -> Outcome {
         match &self.rows {
-            Rows::Narrow(space) => self.divide_copy(space.copy(), choice, suppressible, progress),
-            Rows::Wide(space) => self.divide_copy(space.copy(), choice, suppressible, progress),
+            Rows::Narrow(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
+            Rows::Wide(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
         }
     }
 
-    fn divide_copy<U: Unit>(
+    fn divide_rows<U: Unit>(
         &self,
         mut space: Space<U>,
         choice: &Choice,

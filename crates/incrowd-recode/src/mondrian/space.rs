@@ -2,6 +2,10 @@
 //! reads memory in order. Codes take two bytes where every domain allows it, which halves what has to be moved.
 
 use incrowd_core::Dataset;
+use rayon::prelude::*;
+
+/// Rows that one thread copies at a time.
+const AT_ONCE: usize = 1 << 14;
 
 /// What rows are made of: codes of two or four bytes.
 pub(super) trait Unit: Copy + Ord + Default + Send + Sync {
@@ -10,7 +14,7 @@ pub(super) trait Unit: Copy + Ord + Default + Send + Sync {
     const PER_WORD: usize;
     fn of_code(code: u32) -> Self;
     fn code(self) -> u32;
-    fn push_word(word: u32, out: &mut Vec<Self>);
+    fn put_word(word: u32, out: &mut [Self]);
     fn word(units: &[Self]) -> u32;
 }
 
@@ -26,8 +30,8 @@ impl Unit for u32 {
         self
     }
 
-    fn push_word(word: u32, out: &mut Vec<u32>) {
-        out.push(word);
+    fn put_word(word: u32, out: &mut [u32]) {
+        out[0] = word;
     }
 
     fn word(units: &[u32]) -> u32 {
@@ -47,8 +51,8 @@ impl Unit for u16 {
         u32::from(self)
     }
 
-    fn push_word(word: u32, out: &mut Vec<u16>) {
-        out.extend([word as u16, (word >> 16) as u16]);
+    fn put_word(word: u32, out: &mut [u16]) {
+        out[..2].copy_from_slice(&[word as u16, (word >> 16) as u16]);
     }
 
     fn word(units: &[u16]) -> u32 {
@@ -64,7 +68,7 @@ pub(super) fn is_narrow(data: &Dataset) -> bool {
 }
 
 /// Where things stand in a row: `codes…, weight, row id, sensitive codes…`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
     /// How many quasi-identifier codes.
     pub(super) width: usize,
@@ -89,7 +93,7 @@ impl Layout {
 }
 
 /// The rows and room for moving them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Space<U> {
     pub(super) rows: Vec<U>,
     /// As long as `rows` where rows are to be moved.
@@ -115,27 +119,32 @@ impl<U: Unit> Space<U> {
         let width = data.quasi().len();
         let stride = width + 2 * U::PER_WORD + if sensitive { data.sensitive().len() } else { 0 };
         let count = chosen.map_or(data.rows(), <[u32]>::len);
-        let mut rows = Vec::with_capacity(count * stride);
         let mut order: Vec<u32> = Vec::new();
         if sorted {
             order.extend((0..count).map(|i| chosen.map_or(i as u32, |chosen| chosen[i])));
             let key = |&row: &u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
             order.sort_by(|a, b| key(a).cmp(&key(b)));
         }
-        for i in 0..count {
-            let row = match (order.get(i), chosen) {
-                (Some(&row), _) => row as usize,
-                (None, Some(chosen)) => chosen[i] as usize,
-                (None, None) => i,
-            };
-            rows.extend(data.quasi_codes(row).iter().map(|&code| U::of_code(code)));
-            // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
-            U::push_word(u32::try_from(data.weight(row)).unwrap_or(u32::MAX), &mut rows);
-            U::push_word(row as u32, &mut rows);
-            if sensitive {
-                rows.extend(data.sensitive_codes(row).iter().map(|&code| U::of_code(code)));
+        let row_at = |i: usize| match (order.get(i), chosen) {
+            (Some(&row), _) => row as usize,
+            (None, Some(chosen)) => chosen[i] as usize,
+            (None, None) => i,
+        };
+        let mut rows = vec![U::default(); count * stride];
+        rows.par_chunks_mut(AT_ONCE * stride).enumerate().for_each(|(chunk, rows)| {
+            for (i, out) in rows.chunks_exact_mut(stride).enumerate() {
+                let row = row_at(chunk * AT_ONCE + i);
+                let (codes, rest) = out.split_at_mut(width);
+                codes.iter_mut().zip(data.quasi_codes(row)).for_each(|(to, &code)| *to = U::of_code(code));
+                // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
+                U::put_word(u32::try_from(data.weight(row)).unwrap_or(u32::MAX), rest);
+                U::put_word(row as u32, &mut rest[U::PER_WORD..]);
+                if sensitive {
+                    let own = rest[2 * U::PER_WORD..].iter_mut().zip(data.sensitive_codes(row));
+                    own.for_each(|(to, &code)| *to = U::of_code(code));
+                }
             }
-        }
+        });
         Space { rows, spare: Vec::new(), layout: Layout { width, stride } }
     }
 }
