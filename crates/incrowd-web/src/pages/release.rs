@@ -57,8 +57,8 @@ fn body(at: &At) -> Markup {
             h2 id="alternatives" { (t::ALTERNATIVES) }
             p { (t::ALTERNATIVES_ABOUT) }
             div data-part="alternatives" {
-                // Whoever waits for the release does not wait for this.
-                @if made.is_ok() && note.is_none() {
+                // Whoever waits for the release does not wait for this. Whoever cannot have it wants to know what can be had.
+                @if made.is_ok() && note.is_none() || failed(at, Kind::Release) {
                     @match steps::ask(&at.app, &at.table, &at.making, Kind::Alternatives) {
                         Some(task) => {
                             @match layout::waiting(&task, Kind::Alternatives, &at.making_below("")) {
@@ -94,7 +94,7 @@ fn made(at: &At) -> (Result<Arc<Release>, Markup>, Option<Markup>) {
         match ask(Kind::Quick) {
             Ok(Answer::Release(made)) => quick = Some(made),
             // What cannot be made in a hurry is waited for.
-            Err(shown) if !quick_failed(at) => return (Err(shown), None),
+            Err(shown) if !failed(at, Kind::Quick) => return (Err(shown), None),
             _ => {}
         }
     }
@@ -106,8 +106,8 @@ fn made(at: &At) -> (Result<Arc<Release>, Markup>, Option<Markup>) {
     }
 }
 
-fn quick_failed(at: &At) -> bool {
-    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Quick };
+fn failed(at: &At, kind: Kind) -> bool {
+    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind };
     at.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), Done::Failed(_)))
 }
 
