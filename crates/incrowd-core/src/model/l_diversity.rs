@@ -172,11 +172,6 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
-    /// A record for each of l values.
-    fn fewest_records(&self) -> u64 {
-        self.l.max(1)
-    }
-
     /// Fewer than l values have an entropy of less than ln l, no l-th most frequent one, and one that more than one record in l has.
     fn presence(&self) -> Option<Presence> {
         Presence::new(&self.watched, self.l, |_| 1)

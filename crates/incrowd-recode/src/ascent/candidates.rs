@@ -31,6 +31,8 @@ pub(super) struct CandidateGroups {
     /// Class by class, in order.
     rows: Vec<u32>,
     classes: Vec<Class>,
+    /// How many rows were looked at to find them.
+    pub(super) looked_at: u64,
 }
 
 /// Rows that would be published alike.
@@ -61,6 +63,7 @@ impl ClassCounter {
         // Whoever is alone in one part need not be looked at; the part that leaves fewest over says whom to look at.
         let fewest = parts.iter().map(|part| part.crowded.as_slice()).min_by_key(|crowded| crowded.len());
         let rows = fewest.filter(|crowded| crowded.len() < rows.len()).unwrap_or(rows);
+        let looked_at = rows.len() as u64;
         let least = u32::try_from(check.least).unwrap_or(u32::MAX);
         let bits = (2 * rows.len()).next_power_of_two().clamp(1 << 6, MOST_BUCKETS).trailing_zeros();
         let keys = parts.iter().try_fold(1u64, |keys, part| keys.checked_mul(part.count));
@@ -84,9 +87,9 @@ impl ClassCounter {
         }
         self.keyed.retain(|&(key, _)| self.buckets[bucket(key)] >= least);
         if self.keyed.is_empty() {
-            return CandidateGroups::default();
+            return CandidateGroups { looked_at, ..CandidateGroups::default() };
         }
-        self.told_apart(check, keys)
+        CandidateGroups { looked_at, ..self.told_apart(check, keys) }
     }
 
     /// The classes among the keyed rows; `keys` is how many keys there are, if they are few.
@@ -167,6 +170,11 @@ impl CandidateGroups {
             class.admitted = check.admits(judge, &self.rows[class.rows.clone()], class.records);
         }
         self
+    }
+
+    /// How many classes there are.
+    pub(super) fn len(&self) -> usize {
+        self.classes.len()
     }
 
     /// The classes that may be groups of the rows that are still there, in the order of their first rows. Who lost a row is judged

@@ -17,6 +17,16 @@ const SIDE_BY_SIDE: usize = 128;
 pub(super) struct Climbed {
     pub(super) groups: Vec<Vec<u32>>,
     pub(super) rest: Vec<u32>,
+    pub(super) work: Work,
+}
+
+/// What a climb took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// How many rows were looked at, over all combinations of levels.
+    pub rows: u64,
+    /// How many groups were judged.
+    pub judged: u64,
 }
 
 /// Climbs through the nodes in the order given.
@@ -33,6 +43,7 @@ pub(super) fn climb<'a>(
     let mut nodes = nodes;
     let mut side_by_side = 1;
     let mut judge = Judge::new(check);
+    let mut work = Work::default();
     while !rest.is_empty() && !nodes.is_empty() {
         let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
         (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
@@ -46,6 +57,8 @@ pub(super) fn climb<'a>(
         };
         let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
         for candidates in candidates {
+            work.rows += candidates.looked_at;
+            work.judged += candidates.len() as u64;
             for rows in candidates.admitted(check, &mut judge, &there) {
                 rows.iter().for_each(|&row| there[row as usize] = false);
                 groups.push(rows);
@@ -54,7 +67,7 @@ pub(super) fn climb<'a>(
         rest.retain(|&row| there[row as usize]);
         progress.advance(chunk.len() as u64);
     }
-    Climbed { groups, rest }
+    Climbed { groups, rest, work }
 }
 
 #[cfg(test)]
@@ -117,7 +130,7 @@ mod tests {
             let check = ModelCheck::new(&data, &models, &shapes);
             let all = levels::column_levels(&data, Metric::Ncp);
             let nodes = levels::nodes(&all);
-            let Climbed { mut groups, rest } = climb(&check, &all, &nodes, &Silent);
+            let Climbed { mut groups, rest, .. } = climb(&check, &all, &nodes, &Silent);
             let mut expected = slowly(&check, &all, &nodes);
             groups.sort();
             expected.sort();
