@@ -26,31 +26,17 @@ const MODELS: &[Beside] = &[
     ),
 ];
 
-/// Models whose cost is held against that of k-anonymity alone, on occupation or on age.
-const JUDGED: &[(&str, &str)] = &[
-    ("occupation", "l-diversity:l=5,kind=distinct"),
-    ("occupation", "l-diversity:l=4,kind=entropy"),
-    ("occupation", "l-diversity:l=4,kind=recursive,c=3"),
-    ("occupation", "l-diversity:l=3,kind=frequency"),
-    ("occupation", "t-closeness:t=0.2,distance=equal"),
-    ("occupation", "beta-likeness:beta=2,kind=basic"),
-    ("occupation", "beta-likeness:beta=2,kind=enhanced"),
-    ("occupation", "delta-disclosure:delta=2"),
-    ("occupation", "alpha-k-anonymity:k=5,alpha=0.5"),
-    ("occupation", "p-sensitive:k=5,p=3"),
-    ("age", "t-closeness:t=0.2,distance=ordered"),
-    ("age", "k-e-anonymity:k=5,e=20"),
-];
-
 /// What a run cost.
-struct Run {
-    loss: f64,
-    seconds: f64,
-    processor: f64,
+pub(crate) struct Run {
+    pub(crate) loss: f64,
+    pub(crate) seconds: f64,
+    pub(crate) processor: f64,
+    /// What the command printed.
+    pub(crate) printed: String,
 }
 
 /// Where everything lies.
-struct Place {
+pub(crate) struct Place {
     incrowd: PathBuf,
     /// ARX's classes and those of our program.
     arx: Option<String>,
@@ -61,34 +47,41 @@ struct Place {
 
 /// Prints a table of losses and times of whole commands. `arx` is a jar of ARX or a directory of its classes.
 pub(crate) fn run(data: &Path, arx: Option<String>) -> Result<(), String> {
+    in_place(data, |place| rows(place, arx))
+}
+
+/// Does something in a directory of its own where Adult lies uncompressed: ARX reads no compressed files.
+pub(crate) fn in_place(data: &Path, work: impl FnOnce(Place) -> Result<(), String>) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
-    let beside = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name("incrowd");
-    if !adult.exists() || !beside.exists() {
+    let incrowd = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name("incrowd");
+    if !adult.exists() || !incrowd.exists() {
         return Err(format!(
             "skipped: needs {} (cargo build --release -p incrowd-cli) and adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)",
-            beside.display(),
+            incrowd.display(),
             data.display()
         ));
     }
     let out = std::env::temp_dir().join(format!("incrowd-auto-{}", std::process::id()));
     std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
-    let result = rows(&adult, data, beside, arx, &out);
+    let (table, trees) = (out.join("adult.csv"), data.join("hierarchies"));
+    let result = unpacked(&adult, &table)
+        .and_then(|()| work(Place { incrowd, arx: None, table, trees, out: out.clone() }));
     std::fs::remove_dir_all(&out).ok();
     result
 }
 
-fn rows(adult: &Path, data: &Path, incrowd: PathBuf, arx: Option<String>, out: &Path) -> Result<(), String> {
-    // ARX reads no compressed files.
+fn unpacked(from: &Path, to: &Path) -> Result<(), String> {
     let mut text = Vec::new();
-    let file = std::fs::File::open(adult).map_err(|e| e.to_string())?;
+    let file = std::fs::File::open(from).map_err(|e| e.to_string())?;
     flate2::read::GzDecoder::new(file).read_to_end(&mut text).map_err(|e| e.to_string())?;
-    let table = out.join("adult.csv");
-    std::fs::write(&table, text).map_err(|e| e.to_string())?;
+    std::fs::write(to, text).map_err(|e| e.to_string())
+}
+
+fn rows(mut place: Place, arx: Option<String>) -> Result<(), String> {
     if arx.is_none() {
         println!("ARX was not run: --arx PATH names its jar or a directory of its classes.\n");
     }
-    let arx = arx.map(|path| compiled(&path, out)).transpose()?;
-    let place = Place { incrowd, arx, table, trees: data.join("hierarchies"), out: out.to_owned() };
+    place.arx = arx.map(|path| compiled(&path, &place.out)).transpose()?;
     println!("Loss; seconds of the whole command; in brackets processor seconds on all cores together.\n");
     println!("| Adult | k | ARX | its anonymizing alone | mondrian | auto | of ARX's time |");
     println!("|---|---|---|---|---|---|---|");
@@ -100,32 +93,6 @@ fn rows(adult: &Path, data: &Path, incrowd: PathBuf, arx: Option<String>, out: &
     }
     for model in MODELS {
         line(&place, &format!("8 QIs, {}", model.0), &eight, 5, Some(model))?;
-    }
-    judged(&place)
-}
-
-/// What a model adds to k-anonymity with k = 5 alone, on eight quasi-identifiers.
-fn judged(place: &Place) -> Result<(), String> {
-    println!("\n| with 5-anonymity of 8 QIs | ascent | of k-anonymity alone | auto | of k-anonymity alone |");
-    println!("|---|---|---|---|---|");
-    let mut alone: Vec<(&str, [f64; 2])> = Vec::new();
-    for (on, model) in JUDGED {
-        let quasi: Vec<&str> = NINE.iter().copied().filter(|c| c != on).collect();
-        let cost = |algorithm: &str, model: Option<&str>| -> Result<(f64, f64), String> {
-            let told = model.map(|model| format!("{model},on={on}"));
-            let run = by_command(place, algorithm, &quasi, 5, Some((on, told.as_deref())))?;
-            Ok((run.seconds, run.processor))
-        };
-        if alone.iter().all(|(column, _)| column != on) {
-            alone.push((on, [cost("ascent", None)?.1, cost("auto", None)?.1]));
-        }
-        let base = alone.iter().find(|(column, _)| column == on).map_or([1.0, 1.0], |found| found.1);
-        let mut cells = String::new();
-        for (algorithm, base) in ["ascent", "auto"].iter().zip(base) {
-            let (seconds, processor) = cost(algorithm, Some(model))?;
-            cells += &format!(" {seconds:.2} s ({processor:.2}) | {:.1} times |", processor / base);
-        }
-        println!("| {model} of {on} |{cells}");
     }
     Ok(())
 }
@@ -170,7 +137,7 @@ fn by_arx(
     java.args(model.iter().flat_map(|model| model.2));
     let (printed, seconds, processor) = timed(&mut java)?;
     let alone = printed.trim().parse().map_err(|_| format!("ARX printed `{}`", printed.trim()))?;
-    Ok((Run { loss: loss(place, quasi, &release)?, seconds, processor }, alone))
+    Ok((Run { loss: loss(place, quasi, &release)?, seconds, processor, printed }, alone))
 }
 
 fn by_incrowd(
@@ -184,7 +151,7 @@ fn by_incrowd(
 }
 
 /// `model` is a sensitive column, and a model on it.
-fn by_command(
+pub(crate) fn by_command(
     place: &Place,
     algorithm: &str,
     quasi: &[&str],
@@ -193,13 +160,14 @@ fn by_command(
 ) -> Result<Run, String> {
     let release = place.out.join("release.csv");
     let mut incrowd = Command::new(&place.incrowd);
-    incrowd.arg("anonymize").arg(&place.table).args(["-q", "-k", &k.to_string(), "--algorithm", algorithm]);
+    incrowd.arg("anonymize").arg(&place.table).args(["-q", "--json", "-k", &k.to_string()]);
+    incrowd.args(["--algorithm", algorithm]);
     incrowd.args(["--quasi", &quasi.join(","), "--hierarchies"]).arg(&place.trees).arg("-o").arg(&release);
     if let Some((on, model)) = model {
         incrowd.args(["--sensitive", on]).args(model.iter().flat_map(|model| ["--model", model]));
     }
-    let (_, seconds, processor) = timed(&mut incrowd)?;
-    Ok(Run { loss: loss(place, quasi, &release)?, seconds, processor })
+    let (printed, seconds, processor) = timed(&mut incrowd)?;
+    Ok(Run { loss: loss(place, quasi, &release)?, seconds, processor, printed })
 }
 
 /// What was lost, from the bytes of the release, whoever wrote it.

@@ -14,6 +14,7 @@ mod join;
 mod lattice;
 mod least;
 mod loss;
+mod models;
 mod optimized;
 mod peers;
 mod plain;
@@ -81,6 +82,9 @@ const BENCHES: &[Bench] = &[
         least::run(&args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
     }),
     ("auto", "[--arx JAR] [--data DIR]", |args| auto::run(&args.data(), args.text("--arx"))),
+    ("models", "[--only PART_OF_A_NAME] [--data DIR]", |args| {
+        models::run(&args.data(), args.text("--only").as_deref())
+    }),
     ("peers", "--python PYTHON [--mdav yes] [--data DIR]", |args| {
         peers::run(&args.data(), args.text("--python"), args.text("--mdav").is_some())
     }),

@@ -35,6 +35,11 @@ impl Decimal {
         }
     }
 
+    /// The digits and what they are divided by.
+    pub(crate) fn as_fraction(self) -> (u64, u64) {
+        (self.digits, self.scale)
+    }
+
     /// The decimal times `whole`, rounded down.
     pub fn share_of(self, whole: u64) -> u64 {
         let share = u128::from(self.digits) * u128::from(whole) / u128::from(self.scale);

@@ -39,6 +39,11 @@ impl Histogram {
         Histogram { entries }
     }
 
+    /// Nothing occurs any more.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// Counts `records` more of a value.
     pub fn add(&mut self, code: u32, records: u64) {
         match self.entries.binary_search_by_key(&code, |entry| entry.0) {

@@ -6,6 +6,8 @@
 //! Where we differ: the paper's simple model is about one value, its general one about all; `values` names those it is
 //! about, and without it all are.
 
+use super::presence::Presence;
+use super::running::{Frequency, Running, Share, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -114,5 +116,20 @@ impl BoundModel for Bound {
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    fn fewest_records(&self) -> u64 {
+        self.k.max(1)
+    }
+
+    /// Values that hold at most a share α each must be at least 1/α, unless others are there.
+    fn presence(&self) -> Option<Presence> {
+        let least =
+            first_true(1, self.counts.len() as u64 + 1, |values| self.exact.at_most(1, values.into()));
+        Presence::new(&self.watched, least, |code| if self.counts[code as usize] { 1 } else { least })
+    }
+
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        Some(Box::new(Frequency::new(&self.watched, Share::of(self.exact)).of(&self.counts, self.k)))
     }
 }

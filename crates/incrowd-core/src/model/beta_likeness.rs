@@ -6,7 +6,8 @@
 //!
 //! Where we differ: basic likeness is decided in integers; the logarithm is rounded against the publisher.
 
-use super::running::{Range, Running, Shares, Within, first_true};
+use super::presence::Presence;
+use super::running::{Range, Ranges, Running, Shares, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -87,7 +88,8 @@ impl Model for BetaLikeness {
         let (watched, _) = Watched::find(data, &self.on)?;
         let overall = watched.overall(data);
         let (beta, exact) = (self.beta, Decimal::of(self.beta));
-        Ok(Box::new(Bound { beta, exact, enhanced: self.enhanced, overall, records: data.people(), watched }))
+        let (records, ranges) = (data.people(), Ranges::new(overall.len()));
+        Ok(Box::new(Bound { beta, exact, enhanced: self.enhanced, overall, records, watched, ranges }))
     }
 }
 
@@ -102,6 +104,7 @@ struct Bound {
     overall: Vec<u64>,
     records: u64,
     watched: Watched,
+    ranges: Ranges,
 }
 
 impl Bound {
@@ -140,6 +143,13 @@ impl BoundModel for Bound {
         (1..=tries).find(fits).unwrap_or(tries + 1)
     }
 
+    /// No value has more than 1 + β times its share, so those of a group have 1/(1 + β) of all records together.
+    fn presence(&self) -> Option<Presence> {
+        let all = self.records;
+        let least = first_true(1, all, |there| self.exact.at_most((all - there).into(), there.into()));
+        Presence::new(&self.watched, least, |code| self.overall[code as usize])
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         Some(Box::new(Within::new(&self.watched, 0, self)))
     }
@@ -152,6 +162,7 @@ impl Shares for Bound {
     }
 
     fn range(&self, code: u32, count: u64) -> Range {
-        (first_true(count, self.records + 1, |n| self.allows(code, count, n)), u64::MAX)
+        let least = || first_true(count, self.records + 1, |n| self.allows(code, count, n));
+        self.ranges.get(code, count, || (least(), u64::MAX))
     }
 }

@@ -6,7 +6,8 @@
 //! Where we differ: nothing, but it is worth saying that a value absent from a group has q = 0 and breaks the promise
 //! whatever δ is. The logarithm is rounded against the publisher.
 
-use super::running::{Range, Running, Shares, Within, first_true};
+use super::presence::Presence;
+use super::running::{Range, Ranges, Running, Shares, Within, first_true};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -56,7 +57,8 @@ impl Model for DeltaDisclosure {
         let (watched, _) = Watched::find(data, &self.on)?;
         let overall = watched.overall(data);
         let values = overall.iter().filter(|&&records| records > 0).count();
-        Ok(Box::new(Bound { delta: self.delta, values, overall, records: data.people(), watched }))
+        let ranges = Ranges::new(overall.len());
+        Ok(Box::new(Bound { delta: self.delta, values, overall, records: data.people(), watched, ranges }))
     }
 }
 
@@ -67,6 +69,7 @@ struct Bound {
     overall: Vec<u64>,
     records: u64,
     watched: Watched,
+    ranges: Ranges,
 }
 
 impl Bound {
@@ -101,6 +104,11 @@ impl BoundModel for Bound {
         there.map(|code| self.range(code, 1).0).fold(self.values.max(1) as u64, u64::max)
     }
 
+    /// Every value.
+    fn presence(&self) -> Option<Presence> {
+        Presence::new(&self.watched, self.values as u64, |code| u64::from(self.overall[code as usize] > 0))
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         Some(Box::new(Within::new(&self.watched, self.values, self)))
     }
@@ -113,9 +121,11 @@ impl Shares for Bound {
     }
 
     fn range(&self, code: u32, count: u64) -> Range {
-        let end = self.records + 1;
-        let least = first_true(count, end, |n| upper(self.change(code, count, n)) < self.delta);
-        let beyond = first_true(least, end, |n| upper(-self.change(code, count, n)) >= self.delta);
-        if least == beyond { (1, 0) } else { (least, beyond - 1) }
+        self.ranges.get(code, count, || {
+            let end = self.records + 1;
+            let least = first_true(count, end, |n| upper(self.change(code, count, n)) < self.delta);
+            let beyond = first_true(least, end, |n| upper(-self.change(code, count, n)) >= self.delta);
+            if least == beyond { (1, 0) } else { (least, beyond - 1) }
+        })
     }
 }

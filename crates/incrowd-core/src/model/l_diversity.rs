@@ -12,6 +12,7 @@
 //! the bound does not decide, n^n = l^n · Πrᵢ^rᵢ is tested on prime factors, and what is neither equal nor clearly
 //! greater is refused.
 
+use super::presence::Presence;
 use super::running::{self, Running};
 use super::watched::Watched;
 use super::{self as model, BoundModel, Card, Model, Need, ON, Survives, Verdict};
@@ -171,11 +172,16 @@ impl BoundModel for Bound {
         Some(self.watched.column)
     }
 
+    /// Fewer than l values have an entropy of less than ln l, no l-th most frequent one, and one that more than one record in l has.
+    fn presence(&self) -> Option<Presence> {
+        Presence::new(&self.watched, self.l, |_| 1)
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         let (watched, l, values) = (&self.watched, self.l, Histogram::default());
         Some(match self.kind {
-            Kind::Distinct => Box::new(running::Distinct { watched, l, values }),
-            Kind::Frequency => Box::new(running::Frequency { watched, l, values, records: 0, most: 0 }),
+            Kind::Distinct => Box::new(running::Distinct::new(watched, l, 0)),
+            Kind::Frequency => Box::new(running::Frequency::new(watched, running::Share::one_in(l))),
             Kind::Recursive { exact, .. } => {
                 Box::new(running::Recursive { watched, l, c: exact, values, records: 0, counts: Vec::new() })
             }

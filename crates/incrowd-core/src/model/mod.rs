@@ -17,6 +17,7 @@ mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
 mod p_sensitive;
 mod plain_k_anonymity;
+mod presence;
 mod running;
 mod spread;
 mod t_closeness;
@@ -25,6 +26,7 @@ mod watched;
 
 pub use k_anonymity::KAnonymity;
 pub use kinds::Kind;
+pub use presence::Presence;
 pub use running::Running;
 
 use std::fmt::Debug;
@@ -184,6 +186,11 @@ pub trait BoundModel: Debug + Send + Sync {
     /// An empty group for counting records as they come and go; nothing if the model judges from scratch. What it answers is
     /// what [`BoundModel::admits`] would.
     fn running(&self) -> Option<Box<dyn Running + '_>> {
+        None
+    }
+
+    /// Which values of the column it looks at a group must have, whatever their counts; nothing if nothing is known.
+    fn presence(&self) -> Option<Presence> {
         None
     }
 

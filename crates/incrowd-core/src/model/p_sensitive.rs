@@ -6,6 +6,8 @@
 //! Where we differ: p may be greater than k, groups then have at least p records.
 
 use super::l_diversity::fewest_values;
+use super::presence::Presence;
+use super::running::{Distinct, Running};
 use super::watched::Watched;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
@@ -88,5 +90,17 @@ impl BoundModel for Bound {
 
     fn looks_at(&self) -> Option<usize> {
         Some(self.watched.column)
+    }
+
+    fn fewest_records(&self) -> u64 {
+        self.k.max(self.p).max(1)
+    }
+
+    fn presence(&self) -> Option<Presence> {
+        Presence::new(&self.watched, self.p, |_| 1)
+    }
+
+    fn running(&self) -> Option<Box<dyn Running + '_>> {
+        Some(Box::new(Distinct::new(&self.watched, self.p, self.k)))
     }
 }

@@ -14,6 +14,7 @@
 
 use std::sync::OnceLock;
 
+use super::presence::Presence;
 use super::running::{Moved, Running, Work};
 use super::spread::Spread;
 use super::watched::Watched;
@@ -156,10 +157,22 @@ struct Near {
 impl Work for Near {
     fn work(&self, group: &Histogram, n: u64) -> u128 {
         match &self.ground {
-            Ground::Equal(overall) => equal_work(overall, group, self.records, n),
+            Ground::Equal(overall) => equal_work(overall, group.entries().iter().copied(), self.records, n),
             Ground::Ordered(order) => order.work(group, self.records, n),
             Ground::Tree(tree) => tree.work(group, self.records, n),
         }
+    }
+
+    fn work_if(&self, group: &Histogram, n: u64, code: u32, count: u64) -> u128 {
+        if let Ground::Equal(overall) = &self.ground {
+            let others = group.entries().iter().copied().filter(|entry| entry.0 != code);
+            return equal_work(overall, others.chain([(code, count)]), self.records, n);
+        }
+        let mut group = group.clone();
+        let there = group.get(code);
+        group.add(code, count.saturating_sub(there));
+        group.subtract(code, there.saturating_sub(count));
+        self.work(&group, n)
     }
 
     fn alone(&self, code: u32) -> u128 {
@@ -231,6 +244,15 @@ impl BoundModel for Bound {
         (1..=tries).find(fits).unwrap_or(tries + 1)
     }
 
+    /// Where all values are as far from each other, what a group lacks altogether must move to it: at most a share t.
+    fn presence(&self) -> Option<Presence> {
+        let Ground::Equal(overall) = &self.near.ground else { return None };
+        let all = self.near.records;
+        Presence::new(&self.watched, all.saturating_sub(self.exact.share_of(all)), |code| {
+            overall[code as usize]
+        })
+    }
+
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         Some(Box::new(Moved::new(&self.watched, &self.near, self.exact)))
     }
@@ -251,12 +273,17 @@ fn least_work(overall: &[u64], all: u64, n: u64) -> u128 {
 }
 
 /// What values have too much of, which is what must move: only values that occur in the group can have too much.
-fn equal_work(overall: &[u64], group: &Histogram, all: u64, n: u64) -> u128 {
-    let surplus = |&(code, count): &(u32, u64)| {
+fn equal_work(overall: &[u64], group: impl Iterator<Item = (u32, u64)>, all: u64, n: u64) -> u128 {
+    // No count is more than n, and no sum of the products more than n times all records.
+    if let (Ok(_), Ok(_)) = (u32::try_from(all), u32::try_from(n)) {
+        let surplus = |(code, count): (u32, u64)| (count * all).saturating_sub(overall[code as usize] * n);
+        return group.map(surplus).sum::<u64>().into();
+    }
+    let surplus = |(code, count): (u32, u64)| {
         let expected = u128::from(overall[code as usize]) * u128::from(n);
         (u128::from(count) * u128::from(all)).saturating_sub(expected)
     };
-    group.entries().iter().map(surplus).sum()
+    group.map(surplus).sum()
 }
 
 /// Values in order.

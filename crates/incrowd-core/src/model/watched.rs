@@ -44,6 +44,11 @@ impl Watched {
         Ok((watched, sensitive))
     }
 
+    /// How many codes there are.
+    pub(super) fn codes(&self) -> usize {
+        self.codes
+    }
+
     /// The code under which a value is counted, that of its first spelling.
     pub(super) fn counted_as(&self, code: u32) -> u32 {
         self.synonyms.as_ref().map_or(code, |first| first[code as usize])

@@ -28,7 +28,7 @@ struct Block {
 /// The rows' classes at one combination of a block's levels.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// By row; [`ALONE`] if its class is too small.
+    /// By row; [`ALONE`] if its class is too small or lacks values.
     pub(super) classes: Vec<u32>,
     /// How many classes there are.
     pub(super) count: u64,
@@ -121,21 +121,27 @@ impl<'a> Blocks<'a> {
         };
         let mut known: HashMap<u64, u32, Mixed> = HashMap::default();
         let mut classes = vec![ALONE; check.data.rows()];
-        let mut records: Vec<u64> = Vec::new();
+        let seen = check.presences();
+        let (mut records, mut values): (Vec<u64>, Vec<u64>) = Default::default();
         for &row in rest {
             let next = records.len() as u32;
             let class = *known.entry(key(row)).or_insert(next);
             if class == next {
                 records.push(0);
+                values.resize(records.len() * seen, 0);
             }
-            records[class as usize] += check.data.weight(row as usize);
+            let at = class as usize;
+            records[at] += check.data.weight(row as usize);
+            check.see_values(&mut values[at * seen..(at + 1) * seen], row);
             classes[row as usize] = class;
         }
         let mut count = 0;
         let renamed: Vec<u32> = records
             .iter()
-            .map(|&records| {
-                let large = records >= check.least;
+            .enumerate()
+            .map(|(class, &records)| {
+                let large =
+                    records >= check.least && check.has_values(&values[class * seen..(class + 1) * seen]);
                 count += u32::from(large);
                 if large { count - 1 } else { ALONE }
             })

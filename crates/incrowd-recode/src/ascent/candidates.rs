@@ -1,33 +1,54 @@
 //! Candidate groups: the rows that would be published with the same cells at a combination of levels.
 
+use std::ops::Range;
+
 use super::blocks::{ALONE, Part};
-use crate::improve::ModelCheck;
+use crate::improve::{Judge, ModelCheck};
 
 /// Records are first counted in at most so many buckets.
 const MOST_BUCKETS: usize = 1 << 20;
 
+/// No class yet, or none that matters.
+const NONE: u32 = u32::MAX;
+
 /// Counts rows with the same cells. Most combinations bring few together, so rows are first counted in buckets, which are small and
-/// quick, and only those in a full bucket are told apart.
+/// quick, and only those in a full bucket are told apart. Where there are no more keys than buckets, every key has its own.
 #[derive(Debug, Default)]
 pub(super) struct ClassCounter {
     buckets: Vec<u32>,
     /// Rows with their keys.
     keyed: Vec<(u64, u32)>,
+    /// The class of each of them.
+    class_of: Vec<u32>,
+    /// Which class a key is, by key or, if there are too many, by the place it was put to.
+    by_key: Vec<u32>,
+    by_place: Vec<(u64, u32)>,
 }
 
-/// The rows that are in a class that is large enough, in order, with the class.
+/// The rows of classes that may be groups.
 #[derive(Debug, Default)]
 pub(super) struct CandidateGroups {
-    classes: Vec<(u32, u32)>,
-    /// The records of each class.
-    records: Vec<u64>,
+    /// Class by class, in order.
+    rows: Vec<u32>,
+    classes: Vec<Class>,
+    /// How many rows were looked at to find them.
+    pub(super) looked_at: u64,
 }
 
 /// Rows that would be published alike.
 #[derive(Debug)]
-pub(super) struct Class {
-    pub(super) rows: Vec<u32>,
-    pub(super) records: u64,
+struct Class {
+    rows: Range<usize>,
+    records: u64,
+    /// Whether the models admit all of them.
+    admitted: bool,
+}
+
+/// What is known of a class while its rows are counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    rows: usize,
+    records: u64,
 }
 
 impl ClassCounter {
@@ -42,11 +63,14 @@ impl ClassCounter {
         // Whoever is alone in one part need not be looked at; the part that leaves fewest over says whom to look at.
         let fewest = parts.iter().map(|part| part.crowded.as_slice()).min_by_key(|crowded| crowded.len());
         let rows = fewest.filter(|crowded| crowded.len() < rows.len()).unwrap_or(rows);
+        let looked_at = rows.len() as u64;
         let least = u32::try_from(check.least).unwrap_or(u32::MAX);
         let bits = (2 * rows.len()).next_power_of_two().clamp(1 << 6, MOST_BUCKETS).trailing_zeros();
-        let bucket = |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
+        let keys = parts.iter().try_fold(1u64, |keys, part| keys.checked_mul(part.count));
+        let keys = keys.and_then(|keys| usize::try_from(keys).ok()).filter(|keys| *keys <= 2 << bits);
+        let bucket = |key: u64| if keys.is_some() { key as usize } else { mixed(key, bits) };
         self.buckets.clear();
-        self.buckets.resize(1 << bits, 0);
+        self.buckets.resize(keys.unwrap_or(1 << bits), 0);
         self.keyed.clear();
         'rows: for &row in rows.iter().filter(|row| there[**row as usize]) {
             let mut key = 0u64;
@@ -63,77 +87,120 @@ impl ClassCounter {
         }
         self.keyed.retain(|&(key, _)| self.buckets[bucket(key)] >= least);
         if self.keyed.is_empty() {
-            return CandidateGroups::default();
+            return CandidateGroups { looked_at, ..CandidateGroups::default() };
         }
-        self.told_apart(check)
+        CandidateGroups { looked_at, ..self.told_apart(check, keys) }
     }
 
-    /// The classes among the keyed rows.
-    fn told_apart(&self, check: &ModelCheck<'_>) -> CandidateGroups {
-        const FREE: u32 = u32::MAX;
+    /// The classes among the keyed rows; `keys` is how many keys there are, if they are few.
+    fn told_apart(&mut self, check: &ModelCheck<'_>, keys: Option<usize>) -> CandidateGroups {
         let slots = (2 * self.keyed.len()).next_power_of_two().max(16);
-        let bits = slots.trailing_zeros();
-        let mut known: Vec<(u64, u32)> = vec![(0, FREE); slots];
-        let mut candidates = CandidateGroups::default();
-        for &(key, row) in &self.keyed {
-            let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
-            let class = loop {
-                let (there, class) = known[at];
-                if class == FREE {
-                    let class = candidates.records.len() as u32;
-                    known[at] = (key, class);
-                    candidates.records.push(0);
-                    break class;
-                }
-                if there == key {
-                    break class;
-                }
-                at = (at + 1) & (slots - 1);
-            };
-            candidates.records[class as usize] += check.data.weight(row as usize);
-            candidates.classes.push((row, class));
+        self.by_key.clear();
+        self.by_place.clear();
+        match keys {
+            Some(keys) => self.by_key.resize(keys, NONE),
+            None => self.by_place.resize(slots, (0, NONE)),
         }
-        candidates.drop_small(check);
+        let seen = check.presences();
+        let (mut counted, mut values): (Vec<Counted>, Vec<u64>) = Default::default();
+        self.class_of.clear();
+        for &(key, row) in &self.keyed {
+            let known = match keys {
+                Some(_) => &mut self.by_key[key as usize],
+                None => {
+                    let mut at = mixed(key, slots.trailing_zeros());
+                    while self.by_place[at].1 != NONE && self.by_place[at].0 != key {
+                        at = (at + 1) & (slots - 1);
+                    }
+                    self.by_place[at].0 = key;
+                    &mut self.by_place[at].1
+                }
+            };
+            if *known == NONE {
+                *known = counted.len() as u32;
+                counted.push(Counted::default());
+                values.resize(counted.len() * seen, 0);
+            }
+            let class = *known as usize;
+            counted[class].rows += 1;
+            counted[class].records += check.data.weight(row as usize);
+            check.see_values(&mut values[class * seen..(class + 1) * seen], row);
+            self.class_of.push(class as u32);
+        }
+        let mut candidates = CandidateGroups::default();
+        let mut end = 0;
+        // Rows only leave, so what is too small or lacks values now is no group later either.
+        let place = |(class, counted): (usize, &Counted)| {
+            let values = &values[class * seen..(class + 1) * seen];
+            if counted.records < check.least || !check.has_values(values) {
+                return NONE;
+            }
+            let begin = end;
+            end += counted.rows;
+            candidates.classes.push(Class { rows: begin..end, records: counted.records, admitted: false });
+            begin as u32
+        };
+        let mut places: Vec<u32> = counted.iter().enumerate().map(place).collect();
+        candidates.rows.resize(end, 0);
+        for (&(_, row), &class) in self.keyed.iter().zip(&self.class_of) {
+            let place = &mut places[class as usize];
+            if *place != NONE {
+                candidates.rows[*place as usize] = row;
+                *place += 1;
+            }
+        }
         candidates
     }
 }
 
+/// A place for a key.
+fn mixed(key: u64, bits: u32) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+}
+
 impl CandidateGroups {
-    /// The rows, in order.
+    /// The rows, class by class.
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> {
-        self.classes.iter().map(|&(row, _)| row)
+        self.rows.iter().copied()
     }
 
-    /// Keeps these rows, and of them those that still have company.
-    pub(super) fn keep(&mut self, check: &ModelCheck<'_>, keep: impl Fn(u32) -> bool) {
-        let records = &mut self.records;
-        self.classes.retain(|&(row, class)| {
-            let keep = keep(row);
-            if !keep {
-                records[class as usize] -= check.data.weight(row as usize);
-            }
-            keep
-        });
-        self.drop_small(check);
-    }
-
-    fn drop_small(&mut self, check: &ModelCheck<'_>) {
-        self.classes.retain(|&(_, class)| self.records[class as usize] >= check.least);
-    }
-
-    /// The classes, in the order of their first rows.
-    pub(super) fn into_classes(self) -> Vec<Class> {
-        const NONE: u32 = u32::MAX;
-        let mut at = vec![NONE; self.records.len()];
-        let mut classes: Vec<Class> = Vec::new();
-        for (row, class) in self.classes {
-            let at = &mut at[class as usize];
-            if *at == NONE {
-                *at = classes.len() as u32;
-                classes.push(Class { rows: Vec::new(), records: self.records[class as usize] });
-            }
-            classes[*at as usize].rows.push(row);
+    /// Judges the classes as they are.
+    pub(super) fn judged<'a>(mut self, check: &ModelCheck<'a>, judge: &mut Judge<'a>) -> CandidateGroups {
+        for class in &mut self.classes {
+            class.admitted = check.admits(judge, &self.rows[class.rows.clone()], class.records);
         }
-        classes
+        self
+    }
+
+    /// How many classes there are.
+    pub(super) fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The classes that may be groups of the rows that are still there, in the order of their first rows. Who lost a row is judged
+    /// anew.
+    pub(super) fn admitted<'a>(
+        &self,
+        check: &ModelCheck<'a>,
+        judge: &mut Judge<'a>,
+        there: &[bool],
+    ) -> Vec<Vec<u32>> {
+        let mut admitted: Vec<Vec<u32>> = Vec::new();
+        let mut left: Vec<u32> = Vec::new();
+        for class in &self.classes {
+            let rows = &self.rows[class.rows.clone()];
+            if rows.iter().all(|&row| there[row as usize]) {
+                admitted.extend(class.admitted.then(|| rows.to_vec()));
+                continue;
+            }
+            left.clear();
+            left.extend(rows.iter().filter(|row| there[**row as usize]));
+            let records = left.iter().map(|&row| check.data.weight(row as usize)).sum();
+            if !left.is_empty() && check.admits(judge, &left, records) {
+                admitted.push(left.clone());
+            }
+        }
+        admitted.sort_unstable_by_key(|rows| rows[0]);
+        admitted
     }
 }

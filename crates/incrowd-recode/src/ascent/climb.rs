@@ -17,11 +17,21 @@ const SIDE_BY_SIDE: usize = 128;
 pub(super) struct Climbed {
     pub(super) groups: Vec<Vec<u32>>,
     pub(super) rest: Vec<u32>,
+    pub(super) work: Work,
+}
+
+/// What a climb took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// How many rows were looked at, over all combinations of levels.
+    pub rows: u64,
+    /// How many groups were judged.
+    pub judged: u64,
 }
 
 /// Climbs through the nodes in the order given.
-pub(super) fn climb(
-    check: &ModelCheck<'_>,
+pub(super) fn climb<'a>(
+    check: &ModelCheck<'a>,
     column_levels: &[PricedLevels],
     nodes: &[Vec<u8>],
     progress: &dyn Progress,
@@ -32,41 +42,32 @@ pub(super) fn climb(
     let mut blocks = Blocks::new(column_levels, rest.len());
     let mut nodes = nodes;
     let mut side_by_side = 1;
+    let mut judge = Judge::new(check);
+    let mut work = Work::default();
     while !rest.is_empty() && !nodes.is_empty() {
         let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
         (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
         blocks.prepare(check, chunk, &rest);
         // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
-        let candidates = |counter: &mut ClassCounter, node: &Vec<u8>| {
+        let start = || (ClassCounter::default(), Judge::new(check));
+        let candidates = |(counter, judge): &mut (ClassCounter, Judge<'a>), node: &Vec<u8>| {
             // Of a large table a single node takes a while: whoever is told to stop does so here.
             progress.advance(0);
-            counter.candidates(check, &blocks.parts(node), &rest, &there)
+            counter.candidates(check, &blocks.parts(node), &rest, &there).judged(check, judge)
         };
-        let candidates: Vec<CandidateGroups> =
-            chunk.par_iter().map_init(ClassCounter::default, candidates).collect();
-        for mut candidates in candidates {
-            candidates.keep(check, |row| there[row as usize]);
-            take(check, candidates, &mut there, &mut groups);
+        let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
+        for candidates in candidates {
+            work.rows += candidates.looked_at;
+            work.judged += candidates.len() as u64;
+            for rows in candidates.admitted(check, &mut judge, &there) {
+                rows.iter().for_each(|&row| there[row as usize] = false);
+                groups.push(rows);
+            }
         }
         rest.retain(|&row| there[row as usize]);
         progress.advance(chunk.len() as u64);
     }
-    Climbed { groups, rest }
-}
-
-/// Moves the rows of every class that may be a group to the groups.
-fn take(check: &ModelCheck<'_>, candidates: CandidateGroups, there: &mut [bool], groups: &mut Vec<Vec<u32>>) {
-    let classes = candidates.into_classes();
-    let admitted: Vec<bool> = if check.only_counts() {
-        classes.iter().map(|class| class.records >= check.least).collect()
-    } else {
-        let judge = || Judge::new(check);
-        classes.par_iter().map_init(judge, |j, class| check.admits(j, &class.rows, class.records)).collect()
-    };
-    for (class, _) in classes.into_iter().zip(admitted).filter(|(_, admitted)| *admitted) {
-        class.rows.iter().for_each(|&row| there[row as usize] = false);
-        groups.push(class.rows);
-    }
+    Climbed { groups, rest, work }
 }
 
 #[cfg(test)]
@@ -105,7 +106,7 @@ mod tests {
     proptest! {
         #[test]
         fn side_by_side_is_one_by_one(
-            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, diverse in any::<bool>(),
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..6,
         ) {
             let text = |(a, b, c, d): (u32, u32, u32, u32)| [a.to_string(), format!("b{b}"), c.to_string(), format!("d{d}")];
             let records: Vec<[String; 4]> = records.into_iter().map(text).collect();
@@ -113,17 +114,23 @@ mod tests {
             let folded = Folded::from_records(&["a", "b", "c", "d"], cells, true);
             let spec = ColumnSpec::default();
             let data = Dataset::encode(folded, &[&spec; 3], &[], "?").map_err(|e| e.misfit.error).unwrap();
-            let promise = if diverse {
-                Promise::new("p-sensitive", [("p".to_owned(), Value::Integer(2)), ("k".to_owned(), Value::Integer(k))])
-            } else {
-                Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
-            };
-            let models = [promise.unwrap().model.bind(&data).unwrap()];
+            let counted = |name: &str| (name.to_owned(), Value::Integer(2));
+            let kind = |kind: &str| vec![counted("l"), ("kind".to_owned(), Value::Word(kind.to_owned()))];
+            let beside = [
+                ("p-sensitive", vec![counted("p"), counted("k")]),
+                ("l-diversity", kind("frequency")),
+                ("l-diversity", kind("entropy")),
+                ("t-closeness", vec![("t".to_owned(), Value::Real(0.4))]),
+                ("delta-disclosure", vec![("delta".to_owned(), Value::Real(1.0))]),
+            ];
+            let promises = [Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
+            let promises = promises.into_iter().chain(beside.get(model).map(|(name, given)| Promise::new(name, given.clone())));
+            let models: Vec<_> = promises.map(|promise| promise.unwrap().model.bind(&data).unwrap()).collect();
             let shapes = Shapes::new(&data, Metric::Ncp);
             let check = ModelCheck::new(&data, &models, &shapes);
             let all = levels::column_levels(&data, Metric::Ncp);
             let nodes = levels::nodes(&all);
-            let Climbed { mut groups, rest } = climb(&check, &all, &nodes, &Silent);
+            let Climbed { mut groups, rest, .. } = climb(&check, &all, &nodes, &Silent);
             let mut expected = slowly(&check, &all, &nodes);
             groups.sort();
             expected.sort();

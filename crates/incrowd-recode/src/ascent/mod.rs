@@ -24,6 +24,7 @@ use climb::Climbed;
 
 pub use crate::improve::Metric;
 pub(crate) use bound::least_loss;
+pub use climb::Work;
 pub use report::AscentReport;
 
 /// The list entry.
@@ -169,7 +170,7 @@ impl Ascent {
             Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, ..still },
             Effort::Best => Patience { rounds: 4 * columns, ..still },
         };
-        let Improved { groups, rounds, out_of_time, .. } =
+        let Improved { groups, rounds, looks, out_of_time } =
             improve::improve(&check, &shapes, groups, patience, progress);
         let reached = loss(&groups);
         let partition = improve::partition(data, &shapes, groups)?;
@@ -182,6 +183,8 @@ impl Ascent {
             climbed,
             reached,
             rounds,
+            work: way.work,
+            looks,
             out_of_time,
         };
         Ok((partition, report))
@@ -197,6 +200,8 @@ pub(crate) struct Way {
     pub(crate) groups: u64,
     /// How many records found no company.
     pub(crate) without_company: u64,
+    /// What it took.
+    work: Work,
 }
 
 /// How many combinations of levels a climb goes through.
@@ -215,9 +220,9 @@ pub(crate) fn climbed(
     let column_levels = levels::column_levels(check.data, metric);
     let nodes = levels::nodes(&column_levels);
     progress.step_through("climbing", nodes.len() as u64, "combinations");
-    let Climbed { groups, rest } = climb::climb(check, &column_levels, &nodes, progress);
+    let Climbed { groups, rest, work } = climb::climb(check, &column_levels, &nodes, progress);
     let without_company = rest.iter().map(|&row| check.data.weight(row as usize)).sum();
-    let way = Way { combinations: nodes.len() as u64, groups: groups.len() as u64, without_company };
+    let way = Way { combinations: nodes.len() as u64, groups: groups.len() as u64, without_company, work };
     let groups = if rest.is_empty() { groups } else { place(check, shapes, groups, rest, suppressible)? };
     Ok((groups, way))
 }

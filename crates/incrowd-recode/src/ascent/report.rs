@@ -3,7 +3,7 @@
 use incrowd_core::text::{Block, groups, thousands};
 use serde_json::{Value as Json, json};
 
-use super::{Effort, Metric};
+use super::{Effort, Metric, Work};
 use crate::{AlgorithmReport, Outcome};
 
 /// How an ascent went. Losses are the mean over all published cells.
@@ -25,6 +25,10 @@ pub struct AscentReport {
     pub reached: f64,
     /// How many times all records were looked at to move them.
     pub rounds: u64,
+    /// What the climb took.
+    pub work: Work,
+    /// How many times a row was looked at beside a group to move it.
+    pub looks: u64,
     /// Whether that ended because the time was up.
     pub out_of_time: bool,
 }
@@ -44,6 +48,9 @@ impl AlgorithmReport for AscentReport {
             "loss_before_moving": self.climbed,
             "loss": self.reached,
             "rounds": self.rounds,
+            "rows_looked_at": self.work.rows,
+            "groups_judged": self.work.judged,
+            "looks_while_moving": self.looks,
             "out_of_time": self.out_of_time,
         })
     }

@@ -1,6 +1,6 @@
 //! The check that tells whether rows may be a group.
 
-use incrowd_core::model::{BoundModel, Running};
+use incrowd_core::model::{BoundModel, Presence, Running};
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, Persons, Span};
 
@@ -16,6 +16,8 @@ pub(crate) struct ModelCheck<'a> {
     pub(super) scratch: Vec<&'a dyn BoundModel>,
     /// Models that keep count while rows come and go, with the column each is about.
     counting: Vec<(usize, &'a dyn BoundModel)>,
+    /// Values without which models admit no group, with the column they are of.
+    presences: Vec<(usize, Presence)>,
     /// No group has fewer records.
     pub(crate) least: u64,
     /// No group has fewer different persons, if persons are counted.
@@ -30,8 +32,9 @@ impl<'a> ModelCheck<'a> {
         shapes: &'a Shapes<'a>,
     ) -> ModelCheck<'a> {
         let (least, persons) = (fewest_records(models), fewest_persons(data, models));
-        let (mut scratch, mut counting) = (Vec::new(), Vec::new());
+        let (mut scratch, mut counting, mut presences) = (Vec::new(), Vec::new(), Vec::new());
         for model in models.iter().map(|model| &**model).filter(|model| asks_more(*model)) {
+            presences.extend(model.looks_at().zip(model.presence()));
             // Whoever counts holders judges from scratch.
             let counts = data.persons().is_none() && model.running().is_some();
             match model.looks_at().filter(|_| counts) {
@@ -39,7 +42,7 @@ impl<'a> ModelCheck<'a> {
                 None => scratch.push(model),
             }
         }
-        ModelCheck { data, scratch, counting, least, persons, shapes }
+        ModelCheck { data, scratch, counting, presences, least, persons, shapes }
     }
 
     /// Whether the number of records is all that matters.
@@ -50,6 +53,23 @@ impl<'a> ModelCheck<'a> {
     /// Whether nothing but numbers of records and persons matters, which only grow when rows join.
     pub(crate) fn only_grows(&self) -> bool {
         self.scratch.is_empty() && self.counting.is_empty()
+    }
+
+    /// How many numbers tell which values rows have that models ask for.
+    pub(crate) fn presences(&self) -> usize {
+        self.presences.len()
+    }
+
+    /// Notes the values of a row.
+    pub(crate) fn see_values(&self, seen: &mut [u64], row: u32) {
+        for (seen, (column, presence)) in seen.iter_mut().zip(&self.presences) {
+            *seen |= presence.bit(self.data.sensitive_codes(row as usize)[*column]);
+        }
+    }
+
+    /// Whether rows with these values may be a group; no part of rows is of which this is false.
+    pub(crate) fn has_values(&self, seen: &[u64]) -> bool {
+        seen.iter().zip(&self.presences).all(|(seen, (_, presence))| presence.suffices(*seen))
     }
 
     /// Whether rows have records of as many different persons as every group needs.
@@ -76,8 +96,7 @@ impl<'a> ModelCheck<'a> {
         if records < self.least || self.only_counts() {
             return records >= self.least;
         }
-        judge.clear();
-        rows.iter().for_each(|&row| judge.add(self, row));
+        judge.recount(self, rows, records);
         judge.admits(self, rows)
     }
 

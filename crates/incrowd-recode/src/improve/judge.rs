@@ -12,22 +12,52 @@ pub(crate) struct Judge<'a> {
     summary: GroupSummary,
     /// For models that keep count, with the sensitive column each is about.
     running: Vec<(usize, Box<dyn Running + 'a>)>,
+    /// How often each value of a column occurs among rows that are counted together; zeros otherwise.
+    counts: Vec<u64>,
+    /// Which of them occur.
+    occurring: Vec<u32>,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(check: &ModelCheck<'a>) -> Judge<'a> {
         let columns = if check.scratch.is_empty() { 0 } else { check.data.sensitive().len() };
-        Judge { summary: GroupSummary::empty(columns), running: check.running() }
+        Judge {
+            summary: GroupSummary::empty(columns),
+            running: check.running(),
+            counts: Vec::new(),
+            occurring: Vec::new(),
+        }
     }
 
     pub(crate) fn records(&self) -> u64 {
         self.summary.records
     }
 
-    /// Forgets all rows.
-    pub(crate) fn clear(&mut self) {
+    /// Counts these rows, which have so many records, and forgets all others.
+    pub(crate) fn recount(&mut self, check: &ModelCheck<'a>, rows: &[u32], records: u64) {
         self.summary = GroupSummary::empty(self.summary.sensitive.len());
-        self.running.iter_mut().for_each(|(_, running)| running.clear());
+        if check.scratch.is_empty() {
+            self.summary.records = records;
+        } else {
+            rows.iter().for_each(|&row| check.count(&mut self.summary, row));
+        }
+        // The records of a value come at once, which is quicker than one by one.
+        for (column, running) in &mut self.running {
+            running.clear();
+            let values = check.data.sensitive()[*column].values.len();
+            self.counts.resize(values.max(self.counts.len()), 0);
+            for &row in rows {
+                let code = check.data.sensitive_codes(row as usize)[*column];
+                let count = &mut self.counts[code as usize];
+                if *count == 0 {
+                    self.occurring.push(code);
+                }
+                *count += check.data.weight(row as usize);
+            }
+            for code in self.occurring.drain(..) {
+                running.add(code, std::mem::take(&mut self.counts[code as usize]));
+            }
+        }
     }
 
     /// Counts a row.

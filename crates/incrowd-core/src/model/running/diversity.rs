@@ -1,102 +1,62 @@
-//! The four kinds of l-diversity, each with what it has to know of a group.
+//! Three kinds of l-diversity, each with what it has to know of a group.
 
 use super::super::l_diversity;
 use super::super::watched::Watched;
 use super::Running;
-use crate::eligibility::eligible;
 use crate::exact::Decimal;
 use crate::group::Histogram;
 
 /// So many changes are made to a sum of logarithms before it is added up anew.
 const MOST_CHANGES: u32 = 256;
 
-/// At least l different values.
+/// At least l different values, and so many records.
 #[derive(Debug)]
 pub(in super::super) struct Distinct<'a> {
-    pub(in super::super) watched: &'a Watched,
-    pub(in super::super) l: u64,
-    pub(in super::super) values: Histogram,
+    watched: &'a Watched,
+    l: u64,
+    least: u64,
+    values: Histogram,
+    records: u64,
+}
+
+impl<'a> Distinct<'a> {
+    pub(in super::super) fn new(watched: &'a Watched, l: u64, least: u64) -> Distinct<'a> {
+        Distinct { watched, l, least, values: Histogram::default(), records: 0 }
+    }
+
+    fn holds(&self, values: usize, records: u64) -> bool {
+        values as u64 >= self.l && records >= self.least
+    }
 }
 
 impl Running for Distinct<'_> {
     fn clear(&mut self) {
-        self.values = Histogram::default();
+        self.values.clear();
+        self.records = 0;
     }
 
     fn add(&mut self, code: u32, records: u64) {
         self.values.add(self.watched.counted_as(code), records);
+        self.records += records;
     }
 
     fn remove(&mut self, code: u32, records: u64) {
         self.values.subtract(self.watched.counted_as(code), records);
+        self.records -= records;
     }
 
     fn admits(&self) -> bool {
-        self.values.entries().len() as u64 >= self.l
+        self.holds(self.values.entries().len(), self.records)
     }
 
-    fn admits_with(&self, code: u32, _: u64) -> bool {
+    fn admits_with(&self, code: u32, records: u64) -> bool {
         let new = self.values.get(self.watched.counted_as(code)) == 0;
-        self.values.entries().len() as u64 + u64::from(new) >= self.l
+        self.holds(self.values.entries().len() + usize::from(new), self.records + records)
     }
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
         let last = self.values.get(self.watched.counted_as(code)) == records;
-        self.values.entries().len() as u64 - u64::from(last) >= self.l
-    }
-}
-
-/// No value more often than one in l.
-#[derive(Debug)]
-pub(in super::super) struct Frequency<'a> {
-    pub(in super::super) watched: &'a Watched,
-    pub(in super::super) l: u64,
-    pub(in super::super) values: Histogram,
-    pub(in super::super) records: u64,
-    pub(in super::super) most: u64,
-}
-
-impl Frequency<'_> {
-    /// The most frequent value if this one occurs so often.
-    fn most_if(&self, code: u32, count: u64) -> u64 {
-        let others = self.values.entries().iter().filter(|entry| entry.0 != code);
-        others.map(|entry| entry.1).max().unwrap_or(0).max(count)
-    }
-}
-
-impl Running for Frequency<'_> {
-    fn clear(&mut self) {
-        (self.values, self.records, self.most) = (Histogram::default(), 0, 0);
-    }
-
-    fn add(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
-        self.values.add(code, records);
-        self.records += records;
-        self.most = self.most.max(self.values.get(code));
-    }
-
-    fn remove(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
-        self.values.subtract(code, records);
-        self.records -= records;
-        self.most = self.values.entries().iter().map(|entry| entry.1).max().unwrap_or(0);
-    }
-
-    fn admits(&self) -> bool {
-        eligible(self.most, self.records, self.l)
-    }
-
-    fn admits_with(&self, code: u32, records: u64) -> bool {
-        let count = self.values.get(self.watched.counted_as(code)) + records;
-        eligible(self.most.max(count), self.records + records, self.l)
-    }
-
-    fn admits_without(&self, code: u32, records: u64) -> bool {
-        let code = self.watched.counted_as(code);
-        let count = self.values.get(code);
-        let most = if count == self.most { self.most_if(code, count - records) } else { self.most };
-        eligible(most, self.records - records, self.l)
+        self.holds(self.values.entries().len() - usize::from(last), self.records - records)
     }
 }
 
@@ -126,23 +86,41 @@ impl Recursive<'_> {
 
     /// The answer if a count is another one.
     fn judge(&self, old: u64, new: u64, records: u64) -> bool {
-        let gone = self.counts.partition_point(|&count| count > old);
-        let counts =
-            self.counts.iter().enumerate().filter(|(at, _)| old == 0 || *at != gone).map(|(_, &n)| n);
         let frequent = self.l as usize - 1;
-        // Of the greatest counts one more than needed, since the new one may stand among them.
-        let mut top: Vec<u64> = counts.take(frequent.max(1)).collect();
-        let at = top.partition_point(|&count| count > new);
-        top.insert(at, new);
-        let rarer = records - top.iter().take(frequent).sum::<u64>();
-        rarer > 0 && self.c.less(top[0].into(), rarer.into())
+        let (mut most, mut taken, mut sum) = (0, 0, 0);
+        let (mut gone, mut come) = (old == 0, false);
+        // The counts in descending order, without the old one and with the new one.
+        let mut next = self.counts.iter().copied().peekable();
+        while taken < frequent.max(1) {
+            if !gone && next.peek() == Some(&old) {
+                (gone, _) = (true, next.next());
+                continue;
+            }
+            let count = match next.peek() {
+                Some(&count) if come || count > new => {
+                    next.next();
+                    count
+                }
+                None if come => break,
+                _ => {
+                    come = true;
+                    new
+                }
+            };
+            most = count.max(most);
+            sum += if taken < frequent { count } else { 0 };
+            taken += 1;
+        }
+        let rarer = records - sum;
+        rarer > 0 && self.c.less(most.into(), rarer.into())
     }
 }
 
 impl Running for Recursive<'_> {
     fn clear(&mut self) {
-        (self.values, self.records) = (Histogram::default(), 0);
+        self.values.clear();
         self.counts.clear();
+        self.records = 0;
     }
 
     fn add(&mut self, code: u32, records: u64) {
@@ -221,7 +199,8 @@ impl Entropy<'_> {
 
 impl Running for Entropy<'_> {
     fn clear(&mut self) {
-        (self.values, self.records, self.sum, self.changes) = (Histogram::default(), 0, 0.0, 0);
+        self.values.clear();
+        (self.records, self.sum, self.changes) = (0, 0.0, 0);
     }
 
     fn add(&mut self, code: u32, records: u64) {

@@ -3,12 +3,14 @@
 //! [`BoundModel::admits`](super::BoundModel::admits), always.
 
 mod diversity;
+mod frequency;
 mod moved;
 mod within;
 
-pub(super) use diversity::{Distinct, Entropy, Frequency, Recursive};
+pub(super) use diversity::{Distinct, Entropy, Recursive};
+pub(super) use frequency::{Frequency, Share};
 pub(super) use moved::{Moved, Work};
-pub(super) use within::{Range, Shares, Within, first_true};
+pub(super) use within::{Range, Ranges, Shares, Within, first_true};
 
 use std::fmt::Debug;
 

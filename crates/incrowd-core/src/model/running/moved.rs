@@ -17,6 +17,9 @@ pub(in super::super) trait Work: Debug + Sync {
     /// The work, as a multiple of 1/([`Work::unit`] · n).
     fn work(&self, group: &Histogram, n: u64) -> u128;
 
+    /// The same if one value of the group occurred so often.
+    fn work_if(&self, group: &Histogram, n: u64, code: u32, count: u64) -> u128;
+
     /// The work for one record of a value alone.
     fn alone(&self, code: u32) -> u128;
 
@@ -52,7 +55,7 @@ impl<'a> Moved<'a> {
     }
 
     /// The answer if so many records of a value come or go.
-    fn judge(&self, code: u32, changed: u64, records: u64, exact: impl FnOnce(&mut Histogram)) -> bool {
+    fn judge(&self, code: u32, changed: u64, records: u64, count: impl FnOnce(u64) -> u64) -> bool {
         let most = self.work.alone(code) * u128::from(changed);
         let now = self.now();
         if self.within(now + most, records) {
@@ -61,15 +64,15 @@ impl<'a> Moved<'a> {
         if !self.within(now.saturating_sub(most), records) {
             return false;
         }
-        let mut values = self.values.clone();
-        exact(&mut values);
-        self.within(self.work.work(&values, records), records)
+        let count = count(self.values.get(code));
+        self.within(self.work.work_if(&self.values, records, code, count), records)
     }
 }
 
 impl Running for Moved<'_> {
     fn clear(&mut self) {
-        (self.values, self.records) = (Histogram::default(), 0);
+        self.values.clear();
+        self.records = 0;
         self.known.set(None);
     }
 
@@ -91,11 +94,11 @@ impl Running for Moved<'_> {
 
     fn admits_with(&self, code: u32, records: u64) -> bool {
         let code = self.watched.counted_as(code);
-        self.judge(code, records, self.records + records, |values| values.add(code, records))
+        self.judge(code, records, self.records + records, |there| there + records)
     }
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
         let code = self.watched.counted_as(code);
-        self.judge(code, records, self.records - records, |values| values.subtract(code, records))
+        self.judge(code, records, self.records - records, |there| there - records)
     }
 }

@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::sync::OnceLock;
 
 use super::super::watched::Watched;
 use super::Running;
@@ -20,6 +21,32 @@ pub(in super::super) trait Shares: Sync {
 
     /// How many records a group may have in which a value occurs so often.
     fn range(&self, code: u32, count: u64) -> Range;
+}
+
+/// Ranges of counts below this are kept, of at most so many values.
+const KEPT_COUNTS: usize = 64;
+const KEPT_VALUES: usize = 1024;
+
+/// Ranges that were found before, for all groups: finding one takes some thirty logarithms.
+#[derive(Debug)]
+pub(in super::super) struct Ranges(Vec<OnceLock<Range>>);
+
+impl Ranges {
+    /// Nothing is known yet of a column with so many codes.
+    pub(in super::super) fn new(codes: usize) -> Ranges {
+        let kept = if codes <= KEPT_VALUES { codes * KEPT_COUNTS } else { 0 };
+        Ranges((0..kept).map(|_| OnceLock::new()).collect())
+    }
+
+    /// The range of a value that occurs so often.
+    pub(in super::super) fn get(&self, code: u32, count: u64, find: impl FnOnce() -> Range) -> Range {
+        let small = usize::try_from(count).ok().filter(|count| *count < KEPT_COUNTS);
+        let kept = small.and_then(|count| self.0.get(code as usize * KEPT_COUNTS + count));
+        match kept {
+            Some(kept) => *kept.get_or_init(find),
+            None => find(),
+        }
+    }
 }
 
 /// A value of a group.

@@ -35,6 +35,15 @@ fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
             all.push(("beta-likeness", vec![("beta", number(share)), ("kind", word(kind))]));
         }
         all.push(("delta-disclosure", vec![("delta", number(share))]));
+        let alpha = || ("alpha", number(f64::min(share, 1.0)));
+        all.push(("alpha-k-anonymity", vec![alpha(), ("k", count(3))]));
+        all.push((
+            "alpha-k-anonymity",
+            vec![alpha(), ("k", count(2)), ("values", Value::Words(vec!["1".into(), "5".into()]))],
+        ));
+    }
+    for p in 1..4 {
+        all.push(("p-sensitive", vec![("p", count(p)), ("k", count(4))]));
     }
     all
 }
@@ -64,6 +73,7 @@ proptest! {
             let model = bound(name, &given, &data);
             let mut running = model.running().unwrap();
             let admits = |group: &GroupSummary| model.admits(group).holds;
+            let presence = model.presence();
             let mut group = GroupSummary::empty(1);
             for &(at, records, leave) in &steps {
                 let code = at as u32;
@@ -85,6 +95,12 @@ proptest! {
                     group = with;
                 }
                 prop_assert_eq!(running.admits(), admits(&group), "{} {:?}", name, given);
+                // Whoever lacks values is not admitted, nor is any part of the group.
+                if let Some(presence) = presence.as_ref().filter(|_| group.records > 0) {
+                    let there = group.sensitive[0].entries().iter();
+                    let enough = presence.suffices(there.fold(0, |bits, entry| bits | presence.bit(entry.0)));
+                    prop_assert!(enough || !admits(&group), "{} {:?}", name, given);
+                }
                 let possible = group.records == 0 || group.records >= model.fewest_records();
                 prop_assert!(possible || !admits(&group), "{} {:?} {}", name, given, model.fewest_records());
             }
