@@ -10,10 +10,10 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 use tokio_postgres::types::{Kind, Type};
 
-use super::{Blocks, Sending};
 use super::address::{Address, names, quoted};
 use super::session::{Session, told};
 use super::streams::FromServer;
+use super::{Blocks, Sending};
 use crate::source::Column;
 
 /// A relation that can be read again and again.

@@ -9,8 +9,8 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
 use super::MANIFESTS;
-use super::client::Client;
 use super::address::{Address, is_database, names, quoted, same_database};
+use super::client::Client;
 use super::relation::Relation;
 use super::session::{Session, told};
 use super::streams::{Taken, ToServer, wait};
@@ -257,7 +257,15 @@ impl Store for PostgresStore {
             Some(Slot::File(file, dialect)) => {
                 let (target, dialect) = (file.target().to_owned(), *dialect);
                 let (writer, format) = (Box::new(file.writer()?), Format::of_path(&target)?);
-                return Ok(Staging { writer, format, target, csv_safe: false, dialect, escape: Escape::Quotes, in_codes: false });
+                return Ok(Staging {
+                    writer,
+                    format,
+                    target,
+                    csv_safe: false,
+                    dialect,
+                    escape: Escape::Quotes,
+                    in_codes: false,
+                });
             }
             None => return Err(unclaimed()),
         };

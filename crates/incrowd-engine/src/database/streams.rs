@@ -108,7 +108,10 @@ impl ToServer {
 
     fn send(&mut self) -> io::Result<()> {
         let block = std::mem::take(&mut self.block);
-        let sent = self.blocks.as_ref().is_some_and(|blocks| block.is_empty() || blocks.blocking_send(block).is_ok());
+        let sent = self
+            .blocks
+            .as_ref()
+            .is_some_and(|blocks| block.is_empty() || blocks.blocking_send(block).is_ok());
         if sent {
             return Ok(());
         }

@@ -26,7 +26,11 @@ pub(super) struct Chunk {
 pub(super) enum Chunks {
     File(Box<Cutting>),
     /// A relation of a database sends whole records.
-    Relation { part: Part, blocks: Blocks, hasher: Option<blake3::Hasher> },
+    Relation {
+        part: Part,
+        blocks: Blocks,
+        hasher: Option<blake3::Hasher>,
+    },
 }
 
 /// A file being cut.
