@@ -49,7 +49,7 @@ fn values_are_the_same_however_the_server_spells_them() {
 }
 
 /// Texts with every mark that separates cells or escapes them, in files or in what is sent to the server.
-const MARKS: &str = r#"ARRAY[E'a\tb', E'back\\slash', E'\\.', E'\\N', E'\\', E'\\t', 'say "so"', '"', E'two\nlines', E'c\rr', E'c\r\nlf', 'a, b', 'é', ' blank ']"#;
+const MARKS: &str = r#"ARRAY[E'a\tb', E'back\\slash', E'\\.', E'\\N', E'\\', E'\\t', 'say "so"', '"', E'two\nlines', E'c\rr', E'c\r\nlf', 'a, b', 'é', ' blank']"#;
 
 #[test]
 fn cells_of_any_text_arrive_as_they_are() {
