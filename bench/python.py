@@ -1,10 +1,13 @@
 """The Python package beside its peers, and a large table in memory beside the same table in a file; Markdown on standard output.
 
-usage: python.py peers DATA          what anonypy and anjana need for a release of Adult: lines, seconds, loss
+usage: python.py peers DATA          what anonypy and anjana need for a release of Adult: lines, seconds, loss. Kept in bench/python.json,
+                                     from which the table of python/README.md is written
+       python.py page                writes that table again
        python.py memory ROWS [OUT]   a generated census table of ROWS records from Polars, and from CSV
 
 Runs in an environment with incrowd, polars, pandas, anonypy and anjana. Every measurement has a process of its own. The seconds of peers
-are processor time of all threads, which other work on the machine changes little, without importing libraries and reading the table.
+are processor time of all threads, which other work on the machine changes little, from a pandas table to a pandas table, without importing
+libraries and reading the table. incrowd has its defaults: the algorithm is `auto`, and the release is checked.
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ FIVE = ["age", "sex", "race", "marital-status", "education"]
 
 # What somebody writes, from a pandas table `df` to a release. Lines are counted as they stand here.
 INCROWD = """
-release = incrowd.anonymize(df, quasi=quasi, k=k)
+release = incrowd.anonymize(df, quasi=quasi, k=k).to_pandas()
 """
 INCROWD_TREES = """
-release = incrowd.anonymize(df, quasi=quasi, k=k, hierarchies={c: f"{trees}/adult_hierarchy_{c}.csv" for c in quasi})
+release = incrowd.anonymize(df, quasi=quasi, k=k, hierarchies={c: f"{trees}/adult_hierarchy_{c}.csv" for c in quasi}).to_pandas()
 """
 ANONYPY = """
 df = df.copy()
@@ -87,7 +90,7 @@ def one(tool: str, data: str, k: int) -> dict[str, Any]:
     exec(lines, space)
     took = time.process_time() - began
     release = space["release"]
-    published = release.to_pandas() if tool.startswith("incrowd") else cells(tool, release, quasi)
+    published = release if tool.startswith("incrowd") else cells(tool, release, quasi)
     trees = {c: f"{data}/hierarchies/adult_hierarchy_{c}.csv" for c in quasi} if quasi == FIVE else None
     held = incrowd.verify(published, quasi=quasi, k=k)
     # One scorer for all.
@@ -119,21 +122,41 @@ def elsewhere(*arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+HERE = Path(__file__).parent
+KEPT = HERE / "python.json"
+PAGE = HERE.parent / "python" / "README.md"
+BEGIN, END = "<!-- bench/python.py writes this table -->\n", "<!-- end -->\n"
+
+
 def peers(data: str) -> None:
-    print("| | lines | k | processor seconds | NCP | groups | checked before it is returned |")
-    print("|---|---|---|---|---|---|---|")
+    """Measures all tools and keeps what was found; the table on standard output and in the page is made of that."""
+    load = round(os.getloadavg()[0], 1)
+    found: list[dict[str, Any]] = []
     for tool, (lines, _) in TOOLS.items():
         name = tool.split(",")[0]
-        for k in (5, 50):
-            found = elsewhere("one", tool, data, str(k))
-            told = f"{tool.replace(name, f'{name} {version(name)}')}"
-            kept = "yes" if name == "incrowd" else "no"
-            if not found["holds"]:
-                kept += "; it does not hold"
-            print(
-                f"| {told} | {len(lines.strip().splitlines())} | {k} | {found['seconds']:.2f} | {found['ncp']:.3f} |"
-                f" {found['groups']:,} | {kept} |"
-            )
+        told = {"tool": tool.replace(name, f"{name} {version(name)}"), "lines": len(lines.strip().splitlines())}
+        found += [{**told, "k": k, "checked": name == "incrowd", **elsewhere("one", tool, data, str(k))} for k in (5, 50)]
+    KEPT.write_text(json.dumps({"load": load, "date": time.strftime("%Y-%m-%d", time.gmtime()), "found": found}, indent=1) + "\n")
+    page()
+    print(table(), end="")
+
+
+def table() -> str:
+    """The table of what was measured last."""
+    kept = json.loads(KEPT.read_text())
+    rows = ["| | lines | k | processor seconds | NCP | groups | checked before it is returned |", "|---|---|---|---|---|---|---|"]
+    for of in kept["found"]:
+        checked = ("yes" if of["checked"] else "no") + ("" if of["holds"] else "; it does not hold")
+        rows.append(
+            f"| {of['tool']} | {of['lines']} | {of['k']} | {of['seconds']:.2f} | {of['ncp']:.3f} | {of['groups']:,} | {checked} |"
+        )
+    return "\n".join([*rows, "", f"Measured on {kept['date']}, load {kept['load']:.1f}."]) + "\n"
+
+
+def page() -> None:
+    """Writes the table into the page."""
+    before, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(before + BEGIN + "\n" + table() + "\n" + END + rest.split(END, 1)[1])
 
 
 # Nine columns of the generated table.
@@ -219,6 +242,8 @@ def main() -> None:
     what, *rest = sys.argv[1:]
     if what == "peers":
         peers(rest[0])
+    elif what == "page":
+        page()
     elif what == "one":
         print(json.dumps(one(rest[0], rest[1], int(rest[2]))))
     elif what == "memory":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -30,6 +31,19 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         exec(compile(block, str(page), "exec"), space)
         shown = re.findall(r"#> ?(.*)$", block, re.M)
         assert said == shown, block
+
+
+def test_the_table_of_peers_is_what_was_measured() -> None:
+    """`bench/python.py peers` keeps what it measured; the table is written from that and not by hand."""
+    bench = HERE.parents[1] / "bench" / "python.py"
+    if not bench.with_suffix(".json").exists():
+        pytest.skip("bench/python.json is not there: nobody has run bench/python.py peers")
+    spec = importlib.util.spec_from_file_location("bench_python", bench)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shown = PAGES[0].read_text(encoding="utf-8").split(module.BEGIN)[1].split(module.END)[0]
+    assert shown.strip() == module.table().strip(), "run bench/python.py page"
 
 
 def test_the_notebook_runs(tmp_path: Path) -> None:

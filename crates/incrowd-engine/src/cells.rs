@@ -293,7 +293,13 @@ mod tests {
     #[test]
     fn texts_that_read_the_same_are_one_and_a_null_is_none() {
         let decimal = Default::default();
-        let renderer = Renderer::Text { columns: 2, delimiter: b',', decimal, harmless: false };
+        let renderer = Renderer::Text {
+            columns: 2,
+            delimiter: b',',
+            decimal,
+            harmless: false,
+            escape: Default::default(),
+        };
         let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter().map(Some), "", &renderer);
         texts.nulls = vec![false, true, false, false, false];
         let read: Vec<u32> = (0..5).map(|i| texts.as_read(i)).collect();

@@ -152,7 +152,8 @@ impl Embedded {
             columns.push((name.clone(), data_type));
         }
         let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
-            .harmless(staging.csv_safe);
+            .harmless(staging.csv_safe)
+            .escaping(staging.escape);
         let follows = |column: usize| output.columns[column].1 != Content::Carried;
         let renderer = if staging.in_codes { renderer.in_codes(follows) } else { renderer };
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;

@@ -53,7 +53,7 @@ pub use source::{
     Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest, digest_of,
 };
 pub use store::{
-    Dialect, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
+    Dialect, Escape, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
 };
 
 use std::path::Path;

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use incrowd_core::{Error, Result};
-use postgres::Config;
-use postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use super::address::Address;
 use super::tls::{Tls, Wishes};
@@ -20,7 +20,7 @@ fn at_home(name: &str) -> Option<PathBuf> {
 
 /// How to connect, as people expect who use `psql`.
 pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
-    let mut config: Config = address.server.parse().map_err(|e: postgres::Error| {
+    let mut config: Config = address.server.parse().map_err(|e: tokio_postgres::Error| {
         let why = std::error::Error::source(&e).map(|e| format!(": {e}")).unwrap_or_default();
         Error::job(format!("the address of the database cannot be read{why}"))
             .help("write postgresql://user@host:port/database")
@@ -160,7 +160,7 @@ fn fields(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use postgres::config::SslMode;
+    use tokio_postgres::config::SslMode;
 
     #[test]
     fn the_first_line_that_fits_has_the_password() {

@@ -6,6 +6,8 @@
 
 mod address;
 #[cfg(feature = "postgres")]
+mod client;
+#[cfg(feature = "postgres")]
 mod grouping;
 #[cfg(feature = "postgres")]
 mod login;
@@ -40,19 +42,21 @@ pub(crate) enum Sending {
     Groups,
 }
 
+/// What a relation sends, in blocks of whole records.
+pub(crate) type Blocks = Box<dyn Iterator<Item = std::io::Result<Vec<u8>>> + Send>;
+
 /// The table in which the manifests of releases are, one row for each release.
 pub const MANIFESTS: &str = "incrowd_manifests";
 
 /// Stands where PostgreSQL is when incrowd is built without it.
 #[cfg(not(feature = "postgres"))]
 mod without {
-    use std::io::Read;
     use std::path::Path;
     use std::sync::Arc;
 
     use incrowd_core::{Error, Result};
 
-    use super::Sending;
+    use super::{Blocks, Sending};
     use crate::source::Column;
     use crate::store::Store;
 
@@ -65,7 +69,7 @@ mod without {
     pub(crate) enum Relation {}
 
     impl Relation {
-        pub(crate) fn read(&self, _: Option<&[usize]>, _: Sending) -> Result<Box<dyn Read + Send>> {
+        pub(crate) fn read(&self, _: Option<&[usize]>, _: Sending) -> Result<Blocks> {
             match *self {}
         }
 

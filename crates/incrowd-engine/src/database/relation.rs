@@ -3,18 +3,17 @@
 //! Everything that is read of it is read in one transaction with one view of the data (`REPEATABLE READ`), which lasts as long as
 //! somebody has the table open. So every reading sees the same rows, whatever others write meanwhile.
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
-use postgres::types::{Kind, Type};
+use tokio_postgres::types::{Kind, Type};
 
-use super::Sending;
 use super::address::{Address, names, quoted};
 use super::session::{Session, told};
 use super::streams::FromServer;
+use super::{Blocks, Sending};
 use crate::source::Column;
 
 /// A relation that can be read again and again.
@@ -39,7 +38,7 @@ pub(crate) struct Relation {
 
 impl Relation {
     /// The text of some columns, or of all of them.
-    pub(crate) fn read(&self, columns: Option<&[usize]>, sending: Sending) -> Result<Box<dyn Read + Send>> {
+    pub(crate) fn read(&self, columns: Option<&[usize]>, sending: Sending) -> Result<Blocks> {
         if let (Sending::Groups, Some(columns)) = (sending, columns) {
             // Groups have no order that anybody relies on.
             let before = "SET max_parallel_workers_per_gather TO DEFAULT";
@@ -211,7 +210,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
          WHERE pid = pg_backend_pid() AND locktype = 'relation' AND database <> 0",
         &[],
     );
-    let identity = |row: &postgres::Row| {
+    let identity = |row: &tokio_postgres::Row| {
         let part = |at: usize| row.get::<_, String>(at);
         format!("{}/{}/{}", part(1), part(2), part(0))
     };

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd_core::{Error, Result};
-use postgres::Client;
 
 use super::address::Address;
+use super::client::{Client, Unreachable};
 use super::login;
 
 /// Whatever the server or its user is set to, values are spelled like this. Readings of a table begin at its start, and the server does not hang up while we plan.
@@ -34,7 +34,11 @@ impl Session {
     pub(super) fn begin(path: &Path, address: &Address, kind: &str) -> Result<Session> {
         let (mut config, tls) = login::config(address)?;
         config.application_name("incrowd");
-        let client = config.connect(tls).map_err(|e| {
+        let client = Client::connect(&config, tls).map_err(|e| {
+            let e = match e {
+                Unreachable::Server(e) => e,
+                Unreachable::System(e) => return Error::resources(format!("no connection can be made: {e}")),
+            };
             let error = told("the database cannot be reached", &e);
             let unknown = e.code().is_some_and(|code| code.code().starts_with("28"));
             match unknown || e.to_string().contains("password missing") || error.message().contains("password missing") {
@@ -62,7 +66,7 @@ impl Session {
 }
 
 /// An error in words. What the server says about values is left out: it would show a cell.
-pub(super) fn told(what: &str, error: &postgres::Error) -> Error {
+pub(super) fn told(what: &str, error: &tokio_postgres::Error) -> Error {
     let Some(own) = error.as_db_error() else {
         let cause = std::error::Error::source(error).map(|e| format!(": {e}")).unwrap_or_default();
         return Error::resources(format!("{what}: {error}{cause}"));

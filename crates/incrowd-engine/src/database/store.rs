@@ -10,12 +10,13 @@ use incrowd_core::{Error, Result};
 
 use super::MANIFESTS;
 use super::address::{Address, is_database, names, quoted, same_database};
+use super::client::Client;
 use super::relation::Relation;
 use super::session::{Session, told};
 use super::streams::{Taken, ToServer, wait};
 use crate::pending::{Pending, write_failed};
 use crate::source::{Compression, Format, Source};
-use crate::store::{Dialect, Places, Staging, Store, TableColumn, open_pending};
+use crate::store::{Dialect, Escape, Places, Staging, Store, TableColumn, open_pending};
 
 /// A table that a release becomes, or becomes in part.
 #[derive(Debug)]
@@ -143,7 +144,7 @@ impl Table {
     }
 
     /// Gives the table its name, in place of an older one whose readers may read the new one too.
-    fn put(&self, client: &mut postgres::Client) -> std::result::Result<(), postgres::Error> {
+    fn put(&self, client: &mut Client) -> std::result::Result<(), tokio_postgres::Error> {
         let (partial, whole) = (self.quoted(&self.partial), self.quoted(&self.table));
         let grants = client.query(
             "SELECT format('GRANT %s ON %I.%I TO %s', a.privilege_type, n.nspname, c.relname, \
@@ -178,7 +179,7 @@ impl Place {
     }
 
     /// Gives the tables their names and notes the manifest, in the schema of the first of them.
-    fn put(&self, manifest: &str) -> std::result::Result<(), postgres::Error> {
+    fn put(&self, manifest: &str) -> std::result::Result<(), tokio_postgres::Error> {
         let mut client = self.session.client();
         client.batch_execute("SET LOCAL lock_timeout = '2min'")?;
         for table in self.tables() {
@@ -256,7 +257,15 @@ impl Store for PostgresStore {
             Some(Slot::File(file, dialect)) => {
                 let (target, dialect) = (file.target().to_owned(), *dialect);
                 let (writer, format) = (Box::new(file.writer()?), Format::of_path(&target)?);
-                return Ok(Staging { writer, format, target, csv_safe: false, dialect, in_codes: false });
+                return Ok(Staging {
+                    writer,
+                    format,
+                    target,
+                    csv_safe: false,
+                    dialect,
+                    escape: Escape::Quotes,
+                    in_codes: false,
+                });
             }
             None => return Err(unclaimed()),
         };
@@ -280,8 +289,10 @@ impl Store for PostgresStore {
             "the table of the release cannot be made",
         )?;
         // Frozen rows are there for whoever can see the table, however old the view he has of the data.
+        // An empty cell is a null. Of a table of one column it is an empty text: else there would be records that are read back as nothing.
+        let null = if columns.len() == 1 { "\\N" } else { "" };
         let sql =
-            format!("COPY {partial} FROM STDIN (FORMAT csv, HEADER true, FREEZE true, ENCODING 'UTF8')");
+            format!("COPY {partial} FROM STDIN (FORMAT text, NULL '{null}', FREEZE true, ENCODING 'UTF8')");
         let target = PathBuf::from(&table.name);
         let (writer, taken) = ToServer::start(&session, sql);
         place.taken = Mutex::new(Some(taken));
@@ -290,7 +301,8 @@ impl Store for PostgresStore {
             format: Format::Csv(Compression::Plain),
             target,
             csv_safe: false,
-            dialect: Dialect { delimiter: Some(b','), ..Dialect::default() },
+            dialect: Dialect { delimiter: Some(b'\t'), ..Dialect::default() },
+            escape: Escape::Backslashes,
             in_codes: false,
         })
     }

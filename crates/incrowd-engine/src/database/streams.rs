@@ -1,12 +1,16 @@
 //! Text from the server and to it. A thread of its own talks with the server, so that reading, scanning and the server's work
 //! go on at the same time.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Write};
+use std::pin::pin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
 use incrowd_core::{Error, Result};
+use tokio::sync::mpsc;
 
 use super::session::{Session, told};
 
@@ -14,15 +18,15 @@ use super::session::{Session, told};
 const BLOCK: usize = 1 << 20;
 /// How many blocks may wait.
 const WAITING: usize = 4;
+/// How many bytes a message to the server has at most: it keeps one in memory before it looks at it.
+const MESSAGE: usize = 1 << 16;
 
 /// Records come in the same order whenever they are read.
 const ONE_ORDER: &str = "SET max_parallel_workers_per_gather = 0";
 
-/// What a statement `COPY … TO STDOUT` answers.
+/// What a statement `COPY … TO STDOUT` answers, in blocks of whole records: the server sends each record in a message of its own.
 pub(super) struct FromServer {
     blocks: Receiver<io::Result<Vec<u8>>>,
-    block: Vec<u8>,
-    at: usize,
 }
 
 impl FromServer {
@@ -31,13 +35,20 @@ impl FromServer {
         let (send, blocks) = sync_channel(WAITING);
         let session = session.clone();
         std::thread::spawn(move || {
-            let sender = send.clone();
-            if let Err(error) = copy_out(&session, before, &sql, &sender) {
+            if let Err(error) = copy_out(&session, before, &sql, &send) {
                 let says = told("the server stopped", &error);
                 let _ = send.send(Err(io::Error::other(says.message().to_owned())));
             }
         });
-        FromServer { blocks, block: Vec::new(), at: 0 }
+        FromServer { blocks }
+    }
+}
+
+impl Iterator for FromServer {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
+        self.blocks.recv().ok()
     }
 }
 
@@ -46,55 +57,32 @@ fn copy_out(
     before: Option<&str>,
     sql: &str,
     send: &SyncSender<io::Result<Vec<u8>>>,
-) -> std::result::Result<(), postgres::Error> {
+) -> std::result::Result<(), tokio_postgres::Error> {
     let mut client = session.client();
     client.batch_execute(before.unwrap_or(ONE_ORDER))?;
-    let mut reader = client.copy_out(sql)?;
-    let mut block = Vec::with_capacity(BLOCK + (BLOCK >> 2));
-    loop {
-        let read = match reader.fill_buf() {
-            Ok(bytes) => {
-                block.extend_from_slice(bytes);
-                bytes.len()
-            }
-            Err(error) => {
-                let failed = error.into_inner().and_then(|e| e.downcast::<postgres::Error>().ok());
-                if let Some(error) = failed {
-                    return Err(*error);
-                }
-                let _ = send.send(Err(io::Error::other("the connection broke")));
-                return Ok(());
-            }
-        };
-        reader.consume(read);
-        if block.len() >= BLOCK || read == 0 {
-            let full = std::mem::replace(&mut block, Vec::with_capacity(BLOCK + (BLOCK >> 2)));
+    let room = BLOCK + (BLOCK >> 4);
+    client.wait(async |client| {
+        let mut records = pin!(client.copy_out(sql).await?);
+        let mut block = Vec::with_capacity(room);
+        while let Some(record) = records.next().await.transpose()? {
+            block.extend_from_slice(&record);
             // Nobody may want the rest.
-            if send.send(Ok(full)).is_err() || read == 0 {
+            if block.len() >= BLOCK
+                && send.send(Ok(std::mem::replace(&mut block, Vec::with_capacity(room)))).is_err()
+            {
                 return Ok(());
             }
         }
-    }
-}
-
-impl Read for FromServer {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.block.len() {
-            match self.blocks.recv() {
-                Ok(block) => (self.block, self.at) = (block?, 0),
-                Err(_) => return Ok(0),
-            }
+        if !block.is_empty() {
+            let _ = send.send(Ok(block));
         }
-        let n = buffer.len().min(self.block.len() - self.at);
-        buffer[..n].copy_from_slice(&self.block[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
-    }
+        Ok(())
+    })
 }
 
 /// Where the bytes of a statement `COPY … FROM STDIN` go.
 pub(super) struct ToServer {
-    blocks: Option<SyncSender<Vec<u8>>>,
+    blocks: Option<mpsc::Sender<Vec<u8>>>,
     block: Vec<u8>,
     /// Why the server takes no more.
     why: Arc<Mutex<Option<String>>>,
@@ -105,11 +93,11 @@ pub(super) type Taken = JoinHandle<Result<u64>>;
 
 impl ToServer {
     pub(super) fn start(session: &Session, sql: String) -> (ToServer, Taken) {
-        let (blocks, received) = sync_channel(WAITING);
+        let (blocks, received) = mpsc::channel(WAITING);
         let why = Arc::new(Mutex::new(None));
         let (session, reason) = (session.clone(), why.clone());
         let taken = std::thread::spawn(move || {
-            copy_in(&session, &sql, &received).map_err(|error| {
+            copy_in(&session, &sql, received).map_err(|error| {
                 let says = told("the server does not take the release", &error);
                 *reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(says.message().to_owned());
                 says
@@ -120,7 +108,10 @@ impl ToServer {
 
     fn send(&mut self) -> io::Result<()> {
         let block = std::mem::take(&mut self.block);
-        let sent = self.blocks.as_ref().is_some_and(|blocks| block.is_empty() || blocks.send(block).is_ok());
+        let sent = self
+            .blocks
+            .as_ref()
+            .is_some_and(|blocks| block.is_empty() || blocks.blocking_send(block).is_ok());
         if sent {
             return Ok(());
         }
@@ -132,18 +123,22 @@ impl ToServer {
 fn copy_in(
     session: &Session,
     sql: &str,
-    received: &Receiver<Vec<u8>>,
-) -> std::result::Result<u64, postgres::Error> {
-    let mut client = session.client();
-    let mut writer = client.copy_in(sql)?;
-    for block in received {
-        let written = writer.write_all(&block).and_then(|()| writer.flush());
-        if written.is_err() {
-            // Finishing tells why.
-            return writer.finish();
+    mut received: mpsc::Receiver<Vec<u8>>,
+) -> std::result::Result<u64, tokio_postgres::Error> {
+    session.client().wait(async |client| {
+        let mut sink = pin!(client.copy_in::<str, Bytes>(sql).await?);
+        while let Some(block) = received.recv().await {
+            let mut block = Bytes::from(block);
+            while !block.is_empty() {
+                let message = block.split_to(block.len().min(MESSAGE));
+                if sink.feed(message).await.is_err() {
+                    // Finishing tells why.
+                    return sink.finish().await;
+                }
+            }
         }
-    }
-    writer.finish()
+        sink.finish().await
+    })
 }
 
 impl Write for ToServer {

@@ -16,6 +16,7 @@ use incrowd_core::numerals::{self, DecimalMark};
 
 use crate::cells::Texts;
 use crate::source::Format;
+use crate::store::Escape;
 use crate::{Dialect, delimiter_of, formula};
 
 /// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
@@ -55,7 +56,7 @@ impl Block {
 /// How rows look in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
-    Text { columns: usize, delimiter: u8, decimal: DecimalMark, harmless: bool },
+    Text { columns: usize, delimiter: u8, decimal: DecimalMark, harmless: bool, escape: Escape },
     Arrow(SchemaRef),
     Parquet(SchemaRef),
 }
@@ -74,6 +75,7 @@ impl Renderer {
                 delimiter: dialect.delimiter.unwrap_or_else(|| delimiter_of(target)),
                 decimal: dialect.decimal,
                 harmless: false,
+                escape: Escape::Quotes,
             },
             Format::Parquet => Renderer::Parquet(arrow::schema(columns)),
             Format::Arrow => Renderer::Arrow(arrow::schema(columns)),
@@ -84,6 +86,14 @@ impl Renderer {
     pub(crate) fn harmless(mut self, wanted: bool) -> Renderer {
         if let Renderer::Text { harmless, .. } = &mut self {
             *harmless = wanted;
+        }
+        self
+    }
+
+    /// The same, with cells of text told from what separates them in another way.
+    pub(crate) fn escaping(mut self, by: Escape) -> Renderer {
+        if let Renderer::Text { escape, .. } = &mut self {
+            *escape = by;
         }
         self
     }
@@ -109,9 +119,12 @@ impl Renderer {
     /// Appends a cell in the spelling of the format.
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            Renderer::Text { columns, delimiter, harmless, .. } => {
+            Renderer::Text { columns, delimiter, harmless, escape, .. } => {
                 let text = if *harmless { formula::harmless(text) } else { text.into() };
-                text::escape(&text, *delimiter, *columns == 1, out);
+                match escape {
+                    Escape::Quotes => text::escape(&text, *delimiter, *columns == 1, out),
+                    Escape::Backslashes => text::escape_by_backslashes(&text, out),
+                }
             }
             Renderer::Arrow(_) | Renderer::Parquet(_) => out.extend_from_slice(text),
         }
@@ -158,15 +171,17 @@ impl Sink {
         columns: &[(String, DataType)],
     ) -> Result<Sink> {
         match (renderer, format) {
-            (Renderer::Text { .. }, Format::Csv(compression)) => {
+            (Renderer::Text { escape, .. }, Format::Csv(compression)) => {
                 let mut header = Vec::new();
-                for (i, (name, _)) in columns.iter().enumerate() {
-                    if i > 0 {
-                        header.push(renderer.delimiter());
+                if *escape == Escape::Quotes {
+                    for (i, (name, _)) in columns.iter().enumerate() {
+                        if i > 0 {
+                            header.push(renderer.delimiter());
+                        }
+                        renderer.spell(name.as_bytes(), &mut header);
                     }
-                    renderer.spell(name.as_bytes(), &mut header);
+                    header.push(b'\n');
                 }
-                header.push(b'\n');
                 text::TextSink::create(file, target, compression, &header)
                     .map(|sink| Sink::Text(Box::new(sink)))
             }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use incrowd_core::{Error, Result};
 
-use crate::database::Sending;
+use crate::database::{Blocks, Sending};
 
 use super::{Compression, Format, Part, scan, unreadable};
 
@@ -22,8 +22,19 @@ pub(super) struct Chunk {
     pub(super) read: u64,
 }
 
+/// A table being cut.
+pub(super) enum Chunks {
+    File(Box<Cutting>),
+    /// A relation of a database sends whole records.
+    Relation {
+        part: Part,
+        blocks: Blocks,
+        hasher: Option<blake3::Hasher>,
+    },
+}
+
 /// A file being cut.
-pub(super) struct Chunks {
+pub(super) struct Cutting {
     part: Part,
     reader: Box<dyn Read + Send>,
     raw: std::sync::Arc<std::sync::Mutex<Raw>>,
@@ -87,27 +98,50 @@ impl Chunks {
         wanted: Option<&[usize]>,
         sending: Sending,
     ) -> Result<Chunks> {
-        let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file: Box<dyn Read + Send> = match &part.database {
-            Some(relation) => relation.read(wanted, sending)?,
-            None => Box::new(File::open(&part.path).map_err(failed)?),
-        };
-        let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
-        let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
-        let carry = Vec::new();
-        // A relation sends no header.
-        let begun = part.database.is_some();
-        Ok(Chunks { part: part.clone(), reader, raw, carry, begun, ended: false, told: 0 })
+        match &part.database {
+            Some(relation) => {
+                Ok(Chunks::Relation { part: part.clone(), blocks: relation.read(wanted, sending)?, hasher })
+            }
+            None => Cutting::open(part, hasher).map(|file| Chunks::File(Box::new(file))),
+        }
     }
 
-    /// The state of the digest after the whole file was read.
+    /// The state of the digest after the whole table was read.
     pub(super) fn into_hasher(self) -> Option<blake3::Hasher> {
-        self.raw.lock().ok().and_then(|mut raw| raw.hasher.take())
+        match self {
+            Chunks::File(file) => file.raw.lock().ok().and_then(|mut raw| raw.hasher.take()),
+            Chunks::Relation { hasher, .. } => hasher,
+        }
     }
 
     /// The next chunk. Careless cuts assume that no record has a line break inside quotes; the scanner notices if that
     /// was wrong.
     pub(super) fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
+        match self {
+            Chunks::File(file) => file.next(careful),
+            Chunks::Relation { part, blocks, hasher } => {
+                let Some(block) = blocks.next() else { return Ok(None) };
+                let bytes = block.map_err(|e| unreadable(&part.path, &e))?;
+                if let Some(hasher) = hasher {
+                    hasher.update(&bytes);
+                }
+                Ok(Some(Chunk { read: bytes.len() as u64, bytes }))
+            }
+        }
+    }
+}
+
+impl Cutting {
+    fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Cutting> {
+        let failed = |e: io::Error| unreadable(&part.path, &e);
+        let file = Box::new(File::open(&part.path).map_err(failed)?);
+        let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
+        let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
+        let carry = Vec::new();
+        Ok(Cutting { part: part.clone(), reader, raw, carry, begun: false, ended: false, told: 0 })
+    }
+
+    fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
         let mut bytes = Vec::with_capacity(self.carry.len() + CHUNK);
         bytes.append(&mut self.carry);
         let mut want = CHUNK;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use incrowd_core::{Error, Result};
 
-use super::{Dialect, Places, Staging, Store, TableColumn};
+use super::{Dialect, Escape, Places, Staging, Store, TableColumn};
 use crate::pending::{Note, Pending, write_failed};
 use crate::source::{Encoding, Format, Options, Source};
 
@@ -115,6 +115,7 @@ impl Store for FileStore {
             target,
             csv_safe: self.is_csv_safe(table),
             dialect: self.dialect,
+            escape: Escape::Quotes,
             in_codes: false,
         })
     }

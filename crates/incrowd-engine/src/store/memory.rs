@@ -9,7 +9,7 @@ use arrow_buffer::Buffer;
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
-use super::{Dialect, Places, Staging, Store, TableColumn};
+use super::{Dialect, Escape, Places, Staging, Store, TableColumn};
 use crate::sink::arrow::coded;
 use crate::source::{Batches, Format, Source};
 
@@ -152,6 +152,7 @@ impl Store for MemoryStore {
             target,
             csv_safe: false,
             dialect: Dialect::default(),
+            escape: Escape::Quotes,
             in_codes: true,
         })
     }

@@ -61,6 +61,16 @@ pub struct Dialect {
     pub decimal: DecimalMark,
 }
 
+/// How a cell of text is told from what separates cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// By quotation marks around it; a line with the names of the columns comes first.
+    #[default]
+    Quotes,
+    /// By backslashes in it, without names: what `COPY` of PostgreSQL reads with the least work.
+    Backslashes,
+}
+
 /// A table about to be staged.
 pub struct Staging {
     /// Where its bytes go.
@@ -73,6 +83,8 @@ pub struct Staging {
     pub csv_safe: bool,
     /// How text is written.
     pub dialect: Dialect,
+    /// How cells of text are told from what separates them.
+    pub escape: Escape,
     /// Whether texts that follow from the plan are kept once and then as numbers, in a format that can.
     pub in_codes: bool,
 }

@@ -1,0 +1,101 @@
+//! A connection of which one thread at a time asks something and waits for the answer. Nothing happens on it meanwhile: it goes on
+//! whenever somebody waits.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Config, Error, Row, Statement};
+
+use super::tls::Tls;
+
+/// The connection's side of all conversations, until it is closed.
+type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// What stands for `$1`, `$2`, … in a statement.
+type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A connection to a server.
+pub(super) struct Client {
+    runtime: Runtime,
+    /// Nothing once the connection is closed.
+    connection: Option<Connection>,
+    /// Nothing once it shall be closed.
+    asking: Option<tokio_postgres::Client>,
+}
+
+/// Why there is no connection.
+pub(super) enum Unreachable {
+    /// The server or the way to it.
+    Server(Error),
+    /// Our own system.
+    System(std::io::Error),
+}
+
+impl Client {
+    pub(super) fn connect(config: &Config, tls: Tls) -> Result<Client, Unreachable> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Unreachable::System)?;
+        let (asking, connection) = runtime.block_on(config.connect(tls)).map_err(Unreachable::Server)?;
+        Ok(Client { runtime, connection: Some(Box::pin(connection)), asking: Some(asking) })
+    }
+
+    /// Asks something and waits for the answer. If the connection breaks, it says why.
+    pub(super) fn wait<T>(
+        &mut self,
+        ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Client { runtime, connection, asking } = self;
+        let Some(asking) = asking else { unreachable!("nobody asks after the end") };
+        let mut answer = pin!(ask(asking));
+        let mut broken = None;
+        let answer = runtime.block_on(poll_fn(|context| {
+            if let Some(own) = connection
+                && let Poll::Ready(ended) = own.as_mut().poll(context)
+            {
+                // Whoever waits for an answer hears that there is none.
+                (*connection, broken) = (None, ended.err());
+            }
+            answer.as_mut().poll(context)
+        }));
+        match (answer, broken) {
+            (Err(error), Some(broken)) if error.as_db_error().is_none() => Err(broken),
+            (answer, _) => answer,
+        }
+    }
+
+    pub(super) fn batch_execute(&mut self, sql: &str) -> Result<(), Error> {
+        self.wait(async |client| client.batch_execute(sql).await)
+    }
+
+    pub(super) fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
+        self.wait(async |client| client.prepare(sql).await)
+    }
+
+    pub(super) fn execute(&mut self, sql: &str, values: Values<'_>) -> Result<u64, Error> {
+        self.wait(async |client| client.execute(sql, values).await)
+    }
+
+    pub(super) fn query(&mut self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Error> {
+        self.wait(async |client| client.query(sql, values).await)
+    }
+
+    pub(super) fn query_one(&mut self, sql: &str, values: Values<'_>) -> Result<Row, Error> {
+        self.wait(async |client| client.query_one(sql, values).await)
+    }
+
+    pub(super) fn query_opt(&mut self, sql: &str, values: Values<'_>) -> Result<Option<Row>, Error> {
+        self.wait(async |client| client.query_opt(sql, values).await)
+    }
+}
+
+impl Drop for Client {
+    /// Takes leave, so that the server need not find out.
+    fn drop(&mut self) {
+        self.asking = None;
+        if let Some(connection) = self.connection.take() {
+            let _ = self.runtime.block_on(connection);
+        }
+    }
+}
