@@ -209,7 +209,7 @@ def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
         ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot work in parts"),
         ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
         ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot work in parts"),
-        ({"algorithm": {"name": "mondrian", "cells": "both"}}, "single cells"),
+        ({"algorithm": {"name": "mondrian", "cells": "both", "missing_cells": "any"}}, "single cells"),
         ({"hierarchy": {"age": "mdr"}}, "regular intervals"),
         ({"order": "sorted"}, "not sorted"),
     ],

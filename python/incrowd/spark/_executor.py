@@ -15,11 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import _incrowd
-from .. import _errors
+from .._errors import Error, InputError, InternalError, JobError, ResourcesError, Unsatisfiable
 from ._arrow import module
 
 #: What an executor answers with.
 SCHEMA = "part int, what string, at int, data binary"
+#: The errors that one can be.
+_KINDS = {kind.__name__: kind for kind in (InputError, InternalError, JobError, ResourcesError, Unsatisfiable)}
 #: The bytes of one row of an answer.
 _CHUNK = 8 << 20
 
@@ -57,10 +59,11 @@ def message(
 
 def plan(sent: bytes, batches: Iterator[Any]) -> Iterator[Any]:
     """Plans the parts of a partition, whose rows come sorted by their part."""
-    known: dict[str, Any] | None = None
+    known: dict[str, Any] = {}
     for part, rows in _parts(batches):
-        # Written by the driver of this very run.
-        known = known or pickle.loads(zlib.decompress(sent))  # noqa: S301
+        if not known:
+            # Written by the driver of this very run.
+            known = pickle.loads(zlib.decompress(sent))  # noqa: S301
         yield from _answers(part, _planned(known, rows))
 
 
@@ -103,9 +106,9 @@ def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
         own, suppressed, what = _incrowd.spark_plan_part(
             table_of(known["schema"]), known["arguments"], known["job"], columns, known["marker"], rows
         )
-    except _errors.Error as error:
-        told = {"kind": type(error).__name__, "message": error.message, "help": error.help, "key": error.key}
-        return {"error": json.dumps(told).encode()}
+    except Error as error:
+        why: dict[str, str | None] = {"kind": type(error).__name__, "message": error.message, "help": error.help, "key": error.key}
+        return {"error": json.dumps(why).encode()}
     finally:
         os.chdir(before)
     published, looks, slots, is_sorted, records = own
@@ -132,10 +135,10 @@ def answered(rows: Any) -> tuple[Any, int, str]:
     whole = {what: b"".join(data for _, data in sorted(parts.items())) for what, parts in pieces.items()}
     if "error" in whole:
         told: dict[str, Any] = json.loads(whole["error"])
-        kind: Any = getattr(_errors, str(told.pop("kind")))
+        kind = _KINDS.get(told.pop("kind"), ResourcesError)
         raise kind(told.pop("message"), **told)
     if "plan" not in whole:
-        raise _errors.ResourcesError("an executor did not answer with a plan", help="plan on the driver")
+        raise ResourcesError("an executor did not answer with a plan", help="plan on the driver")
     about: dict[str, Any] = json.loads(whole["plan"])
     columns = [(str(name), bool(is_carried)) for name, is_carried in about["columns"]]
     slots = table_of(whole["slots"]) if "slots" in whole else None

@@ -67,9 +67,9 @@ class HadoopFiles:
         if is_connect(spark):
             raise _refused(scheme, "a session of Spark Connect has no Java through which its file systems are reached")
         self._spark = spark
-        self._jvm = spark._jvm
-        self._conf = spark._jsc.hadoopConfiguration()
         with _failures(f"reach `{scheme}://`"):
+            self._jvm = spark._jvm
+            self._conf = spark._jsc.hadoopConfiguration()
             whole = self._new(to.rstrip("/"))
             self._fs = whole.getFileSystem(self._conf)
             whole = whole.makeQualified(self._fs.getUri(), self._fs.getWorkingDirectory())
