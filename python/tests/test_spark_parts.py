@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from test_spark import LEVELS, ROLES, df, published, quiet, records, spark, tabl
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
+from incrowd import _incrowd  # noqa: E402
 
 DIVERSE = ["l-diversity:l=2,on=disease"]
 PARTED: dict[str, Any] = {**ROLES, "algorithm": "mondrian"}
@@ -163,8 +165,9 @@ def test_what_executors_cannot_plan_is_said_as_on_the_driver(df: Any, spark: Any
         assert not any(tmp_path.iterdir())
     assert said[0] == said[1]
     with pytest.raises(incrowd.JobError, match="hierarchy of other columns"):
-        more = {"hierarchy": {"zip": "columns:ward"}, "passthrough": ["ward"], "plan_on": "executors"}
-        quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=120, on_missing="keep", **{**PARTED, **more})
+        more = {"hierarchy": {"zip": "columns:region"}, "plan_on": "executors", "most_rows": 550}
+        wider = df.withColumn("region", df["zip"].substr(1, 1))
+        quiet(incrowd.spark.anonymize, wider, to=tmp_path / "release", on_missing="keep", **{**PARTED, **more})
     with pytest.raises(incrowd.JobError, match="`driver` or `executors`, not `moon`"):
         incrowd.spark.anonymize(df, to=tmp_path / "release", plan_on="moon", **PARTED)
     spark.conf.set(incrowd.spark.PLAN_ON, "moon")
@@ -178,7 +181,6 @@ def test_what_executors_cannot_plan_is_said_as_on_the_driver(df: Any, spark: Any
 
 def test_an_executor_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow as pa
-    from incrowd import _incrowd
     from incrowd.spark import _executor
 
     sent = _executor.message(pa.table({"a": [1]}), {}, None, [], None)
@@ -188,6 +190,24 @@ def test_an_executor_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch)
     assert answer.column("part").to_pylist() == [4]
     with pytest.raises(incrowd.ResourcesError, match="an executor 0.0.0"):
         _executor.answered(answer)
+
+
+def test_executors_without_the_package_are_told() -> None:
+    from incrowd.spark._parts import _missing_package
+
+    with pytest.raises(incrowd.ResourcesError, match="not installed on the executors"), _missing_package():
+        raise RuntimeError("PythonException: ModuleNotFoundError: No module named 'incrowd'")
+    with pytest.raises(RuntimeError, match="else"), _missing_package():
+        raise RuntimeError("something else")
+
+
+def test_the_page_names_the_algorithms_that_work_in_parts() -> None:
+    page = Path(__file__).parents[2] / "docs" / "spark.md"
+    if not page.is_file():
+        pytest.skip("the pages are not here")
+    known = json.loads(_incrowd.explain(None))
+    local = [f"`{entry['name']}`" for entry in known if entry["kind"] == "algorithm" and entry["local"]]
+    assert len(local) > 1 and f"- Algorithms: {', '.join(local)}." in page.read_text(encoding="utf-8")
 
 
 def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
@@ -209,7 +229,7 @@ def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
         ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot work in parts"),
         ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
         ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot work in parts"),
-        ({"algorithm": {"name": "mondrian", "cells": "both", "missing_cells": "any"}}, "single cells"),
+        ({"algorithm": {"name": "auto", "cells": "both", "missing_cells": "any"}}, "single cells"),
         ({"hierarchy": {"age": "mdr"}}, "regular intervals"),
         ({"order": "sorted"}, "not sorted"),
     ],

@@ -19,7 +19,7 @@ from test_spark import KIND, ROLES, df, published, quiet, records, spark, table 
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
-from incrowd.spark import _hadoop  # noqa: E402
+from incrowd.spark import _files, _hadoop  # noqa: E402
 from incrowd.spark._directory import Directory  # noqa: E402
 from incrowd.spark._files import LocalFiles  # noqa: E402
 from incrowd.spark._hadoop import HadoopFiles  # noqa: E402
@@ -235,6 +235,30 @@ def test_runs_that_begin_at_the_same_moment_do_not_remove_each_other(
         assert done and seen(tmp_path) == ["release"]
         left = (tmp_path / "release" / "part-0.parquet").read_text()
         assert left in done and (tmp_path / "release" / "_incrowd.release.json").read_text() == left
+
+
+def test_a_place_that_has_no_lock_yet_is_lost_and_another_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run makes its directory; before it has a lock, another looks for leftovers, removes that directory and goes on."""
+    first, second = (Directory(None, str(tmp_path / "release")) for _ in range(2))
+    real = _files._locked
+    taken: list[Path] = []
+
+    def late(path: Path) -> int | None:
+        if not taken:
+            taken.append(path.parent)
+            second.begin([])
+            assert not path.parent.exists()
+        return real(path)
+
+    monkeypatch.setattr(_files, "_locked", late)
+    with pytest.raises(incrowd.ResourcesError, match="another run"):
+        first.begin([])
+    assert second.work is not None and seen(tmp_path) == [second.work]
+    second.discard()
+    first.begin([])
+    assert first.work is not None and seen(tmp_path) == [first.work]
+    first.discard()
+    assert seen(tmp_path) == []
 
 
 def test_processes_that_begin_at_the_same_moment_do_not_remove_each_other(tmp_path: Path) -> None:

@@ -138,3 +138,27 @@ impl RemoteEngine {
         Ok(known)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_part_knows_of_the_whole_is_what_was_known() {
+        let column = |name: &str, texts: &[&str]| FoldedColumn {
+            name: name.to_owned(),
+            texts: texts.iter().map(|&text| text.to_owned()).collect(),
+        };
+        let columns = vec![column("age", &["", "20", "30", "ä, \"b\""]), column("none", &[""])];
+        let lines = vec![vec![true, false, true, true], vec![false]];
+        let parting = Parting { columns, lines, ..Parting::default() };
+        let whole = Whole::new(&parting, Some("?")).unwrap();
+        assert_eq!(whole.marker.as_deref(), Some("?"));
+        let (columns, lines) = whole.columns().unwrap();
+        let plain = |columns: &[FoldedColumn]| {
+            columns.iter().map(|c| (c.name.clone(), c.texts.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(plain(&columns), plain(&parting.columns));
+        assert_eq!(lines, parting.lines);
+    }
+}
