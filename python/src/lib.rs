@@ -511,6 +511,8 @@ fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Release>()?;
     module.add_class::<spark::Stream>()?;
     module.add_function(wrap_pyfunction!(spark::spark_anonymize, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::spark_plan_part, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::digest_each, module)?)?;
     module.add_function(wrap_pyfunction!(spark::put_directory, module)?)?;
     module.add_function(wrap_pyfunction!(spark::digest, module)?)?;
     module.add_function(wrap_pyfunction!(spark::job_places, module)?)?;

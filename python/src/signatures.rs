@@ -159,6 +159,7 @@ pub(crate) fn entry(entry: &Entry) -> Json {
         "better": entry.better.map(incrowd::core::Better::words),
         "paper": entry.paper,
         "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
+        "local": entry.local,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
 }

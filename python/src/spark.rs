@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::engine::{
-    Order, Part, Places, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows,
+    Order, Part, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore,
+    Rows, Whole,
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
@@ -73,6 +74,7 @@ fn told(py: Python<'_>, raised: &PyErr) -> Error {
     let error = match kind.as_str() {
         "InputError" => Error::input(message()),
         "JobError" => Error::job(message()),
+        "Unsatisfiable" => Error::unsatisfiable(message()),
         "ResourcesError" => Error::resources(message()),
         "KeyboardInterrupt" => Error::resources("interrupted"),
         _ => return Error::bug(format!("`incrowd.spark` failed: {kind}")),
@@ -273,6 +275,27 @@ impl RemoteParts for SparkStore {
         call(&self.object, "keep", |py| planned(py, plan), |_| Ok(()))
     }
 
+    fn plans_elsewhere(&mut self) -> incrowd::Result<bool> {
+        call(&self.object, "plans_elsewhere", |_| Ok(Vec::new()), |answer| answer.extract())
+    }
+
+    fn plan(&mut self, parts: &[Part], whole: &Whole) -> incrowd::Result<()> {
+        fn arguments<'py>(
+            py: Python<'py>,
+            parts: &[Part],
+            whole: &Whole,
+        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let column = |(name, rows): &(String, Rows)| Ok((name.clone(), Py::new(py, Stream::of(rows))?));
+            let columns = whole.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
+            Ok(vec![any(py, parts.to_vec())?, any(py, columns)?, any(py, whole.marker.clone())?])
+        }
+        call(&self.object, "plan_parts", |py| arguments(py, parts, whole), |_| Ok(()))
+    }
+
+    fn planned(&mut self, part: usize) -> incrowd::Result<PlannedPart> {
+        call(&self.object, "planned", |py| Ok(vec![any(py, part)?]), |answer| taken(&answer))
+    }
+
     fn write(&mut self) -> incrowd::Result<u64> {
         call(&self.object, "write_kept", |_| Ok(Vec::new()), |answer| answer.extract())
     }
@@ -288,6 +311,91 @@ fn planned<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, P
         any(py, plan.order == Order::Sorted)?,
         any(py, plan.records)?,
     ])
+}
+
+/// The plan of a part as it was answered: what [`planned`] makes of a plan, how many records are suppressed, what else is known.
+fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
+    let (plan, suppressed, known): (Bound<'_, PyAny>, u64, String) = answer.extract()?;
+    let (columns, looks, slots, is_sorted, records): (
+        _,
+        Bound<'_, PyAny>,
+        Option<Bound<'_, PyAny>>,
+        bool,
+        u64,
+    ) = plan.extract()?;
+    let slots = slots.map(|slots| rows(&slots)).transpose()?;
+    let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
+    let plan = RemotePlan { columns, looks: rows(&looks)?, slots, order, records };
+    Ok(PlannedPart { plan, receipt: Receipt { published: records, suppressed }, known })
+}
+
+/// The columns of a table of which a machine has only some rows.
+#[derive(Debug)]
+struct Columns(SchemaRef);
+
+impl Columns {
+    fn refused<T>() -> incrowd::Result<T> {
+        Err(Error::job("this needs the whole table, and only a part of it is here")
+            .help("plan on the driver"))
+    }
+}
+
+impl Remote for Columns {
+    fn name(&self) -> &str {
+        "df"
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.0.clone()
+    }
+
+    fn count(&self, _: &[String]) -> incrowd::Result<Rows> {
+        Columns::refused()
+    }
+
+    fn alone(&self, _: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
+        Columns::refused()
+    }
+
+    fn repeating(&self, _: &[String], _: &[String]) -> incrowd::Result<Vec<String>> {
+        Columns::refused()
+    }
+
+    fn digest(&self) -> incrowd::Result<String> {
+        Columns::refused()
+    }
+}
+
+/// The plan of a part, how many records it suppresses, and what else is known of it.
+type Answered = ((Vec<(String, bool)>, Stream, Option<Stream>, bool, u64), u64, String);
+
+/// Plans one part of a table that Spark holds, on whatever machine has its rows. `schema` is an empty table with the columns of the
+/// whole, `columns` and `marker` are what a part has to know of it, `rows` are its rows.
+#[pyfunction]
+pub(crate) fn spark_plan_part(
+    py: Python<'_>,
+    schema: &Bound<'_, PyAny>,
+    arguments: &Bound<'_, PyDict>,
+    job: Option<PathBuf>,
+    columns: Vec<(String, Bound<'_, PyAny>)>,
+    marker: Option<String>,
+    part: &Bound<'_, PyAny>,
+) -> PyResult<Answered> {
+    let arguments = Arguments::of(py, Command::Anonymize, arguments)?;
+    let remote: Arc<dyn Remote> = Arc::new(Columns(rows(schema)?.0));
+    let columns = columns.into_iter().map(|(name, stream)| Ok((name, rows(&stream)?)));
+    let whole = Whole { columns: columns.collect::<PyResult<_>>()?, marker };
+    let part = rows(part)?;
+    run(py, None, move |progress| {
+        let given = Given::Memory(Batches::remote(remote.clone()));
+        let file = arguments.making_elsewhere(job.as_deref(), given, PathBuf::from("spark:part"))?;
+        let mut engine = RemoteEngine::of_part(remote, &whole, part)?;
+        let planned = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
+        let PlannedPart { plan, receipt, known } = planned.map_err(|error| file.provenance.locate(error))?;
+        let slots = plan.slots.as_ref().map(Stream::of);
+        let sorted = plan.order == Order::Sorted;
+        Ok(((plan.columns, Stream::of(&plan.looks), slots, sorted, plan.records), receipt.suppressed, known))
+    })
 }
 
 /// Makes a release of a table that Spark holds, and lets Spark put it in place.
@@ -335,6 +443,23 @@ pub(crate) fn digest(py: Python<'_>, directory: PathBuf) -> PyResult<(Vec<PathBu
         Ok((files, digest))
     };
     py.detach(read).map_err(|error: Error| errors::raise(py, error.into()))
+}
+
+/// The digest of files that an iterable of Python names, each of which is there until the next one is asked for.
+#[pyfunction]
+pub(crate) fn digest_each(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut raised = None;
+    let paths = paths.try_iter()?.map(|path| {
+        path.and_then(|path| path.extract::<PathBuf>()).map_err(|error| {
+            let error = raised.insert(error);
+            told(py, error)
+        })
+    });
+    let digest = incrowd::engine::digest_of_each(paths);
+    match raised {
+        Some(error) => Err(error),
+        None => digest.map_err(|error| errors::raise(py, error.into())),
+    }
 }
 
 /// Where a job file takes its table from, the format that it states, and where its release goes.

@@ -287,6 +287,7 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(
 def test_places(df: Any, table: Path, tmp_path: Path) -> None:
     for to, words in [
         ("s3://bucket/release", "all at once in `s3://`"),
+        *([] if KIND == "classic" else [("hdfs://node/release", "Spark Connect has no Java")]),
         (tmp_path / "no" / "release", "no directory"),
         (table.parent, "overwrite a table that is read|something else"),
         (table, "overwrite a table that is read|no directory"),

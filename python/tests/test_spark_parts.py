@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from test_spark import LEVELS, ROLES, df, published, quiet, records, spark, tabl
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
+from incrowd import _incrowd  # noqa: E402
 
 DIVERSE = ["l-diversity:l=2,on=disease"]
 PARTED: dict[str, Any] = {**ROLES, "algorithm": "mondrian"}
@@ -74,13 +76,164 @@ def test_it_is_said_before_what_parts_need(df: Any, tmp_path: Path) -> None:  # 
     assert any("planned in parts of at most 100," in str(warning.message) for warning in told)
 
 
+CATEGORIES = {
+    "category": {"disease": {"Severe": ["measles", "asthma"], "Mild": ["flu", "cold", "none"]}},
+    "publish": {"disease": "both"},
+}
+
+
+def together(path: Path) -> dict[tuple[Any, ...], list[str]]:
+    """The diseases of each group of a release."""
+    groups = collections.defaultdict(list)
+    for record in published(path).to_pylist():
+        groups[record["age"], record["zip"], record["sex"]].append(record["disease"])
+    return groups
+
+
+@pytest.mark.parametrize("algorithm", [{"name": "auto"}, {"name": "top-down", "seed": 1}, {"name": "mdav"}], ids=lambda a: a["name"])
+def test_every_local_algorithm_plans_parts(df: Any, table: Path, tmp_path: Path, algorithm: dict[str, Any]) -> None:  # noqa: F811
+    job = {**ROLES, "algorithm": algorithm, "on_missing": "keep", "model": DIVERSE}
+    release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=250, **job)
+    groups = together(tmp_path / "release")
+    assert min(map(len, groups.values())) >= 5 and min(len(set(group)) for group in groups.values()) >= 2
+    assert len(groups) == release.manifest.groups > 1
+    twin = quiet(incrowd.anonymize, table, **job)
+    assert release.manifest.records == twin.manifest.records and release.manifest.algorithm.name == algorithm["name"]
+    found = histogram(published(tmp_path / "release").column("disease").to_pylist())
+    assert found == histogram(twin.to_arrow().column("disease").to_pylist())
+    assert incrowd.verify(tmp_path / "release").holds
+    assert quiet(incrowd.spark.measure, df, release, on_missing="keep").metrics.ncp == pytest.approx(release.metrics.ncp)
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "kept"),
+    [
+        ("alpha-k-anonymity:alpha=0.5,k=5,on=disease", {}, lambda own: 2 * max(histogram(own).values()) <= len(own)),
+        ("p-sensitive:p=3,k=5,on=disease", {}, lambda own: len(set(own)) >= 3),
+        ("p-alpha-sensitive:p=3,alpha=1,k=5,on=disease", CATEGORIES, lambda own: len(set(own)) >= 3),
+        (
+            "p-plus-alpha-sensitive:p=2,alpha=1,k=5,on=disease",
+            CATEGORIES,
+            lambda own: bool({"measles", "asthma"} & set(own)) and bool({"flu", "cold", "none"} & set(own)),
+        ),
+    ],
+    ids=["alpha-k", "p-sensitive", "p-alpha", "p-plus-alpha"],
+)
+def test_promises_about_single_groups_are_kept(
+    df: Any, tmp_path: Path, model: str, more: dict[str, Any], kept: Any  # noqa: F811
+) -> None:
+    job = {**PARTED, "on_missing": "keep", "model": [model], **more}
+    release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=250, **job)
+    groups = together(tmp_path / "release")
+    assert len(groups) > 1 and sum(map(len, groups.values())) == 600
+    assert all(len(own) >= 5 and kept(own) for own in groups.values())
+    name = model.partition(":")[0]
+    assert all(judged.holds for judged in release.manifest.models) and name in [judged.name for judged in release.manifest.models]
+    assert incrowd.verify(tmp_path / "release").holds
+
+
+@pytest.mark.parametrize("carried", [[], ["ward"]], ids=["from-the-plan", "carried"])
+@pytest.mark.parametrize(
+    "more",
+    [{"hierarchy": LEVELS}, {"algorithm": {"name": "top-down", "seed": 1}, "numbers": "mean", "model": DIVERSE}],
+    ids=["levels", "means"],
+)
+def test_executors_plan_what_the_driver_plans(df: Any, tmp_path: Path, carried: list[str], more: dict[str, Any]) -> None:  # noqa: F811
+    job = {**PARTED, "on_missing": "keep", "passthrough": carried, **more}
+    made = {
+        where: quiet(incrowd.spark.anonymize, df, to=tmp_path / where, most_rows=120, plan_on=where, **job)
+        for where in ("driver", "executors")
+    }
+    found = {where: published(tmp_path / where) for where in made}
+    cells = {where: records(table.drop_columns(carried)) for where, table in found.items()}
+    assert cells["driver"] == cells["executors"]
+    for name in carried:
+        assert histogram(found["driver"].column(name).to_pylist()) == histogram(found["executors"].column(name).to_pylist())
+    for part in ("metrics", "records", "groups", "models", "algorithm"):
+        assert made["driver"].manifest[part] == made["executors"].manifest[part]
+    assert incrowd.verify(tmp_path / "executors").holds
+
+
+def test_what_executors_cannot_plan_is_said_as_on_the_driver(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+    said: list[str] = []
+    # Five diseases are nowhere that even.
+    job = {**PARTED, "on_missing": "keep", "model": ["alpha-k-anonymity:alpha=0.21,k=5,on=disease"]}
+    for where in ("driver", "executors"):
+        with pytest.raises(incrowd.Unsatisfiable) as told:
+            quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=120, plan_on=where, **job)
+        said.append(str(told.value))
+        assert not any(tmp_path.iterdir())
+    assert said[0] == said[1]
+    with pytest.raises(incrowd.JobError, match="hierarchy of other columns"):
+        more = {"hierarchy": {"zip": "columns:region"}, "plan_on": "executors", "most_rows": 550}
+        wider = df.withColumn("region", df["zip"].substr(1, 1))
+        quiet(incrowd.spark.anonymize, wider, to=tmp_path / "release", on_missing="keep", **{**PARTED, **more})
+    with pytest.raises(incrowd.JobError, match="`driver` or `executors`, not `moon`"):
+        incrowd.spark.anonymize(df, to=tmp_path / "release", plan_on="moon", **PARTED)
+    spark.conf.set(incrowd.spark.PLAN_ON, "moon")
+    try:
+        with pytest.raises(incrowd.JobError, match="the setting spark.incrowd.planOn"):
+            incrowd.spark.anonymize(df, to=tmp_path / "release", **PARTED)
+    finally:
+        spark.conf.unset(incrowd.spark.PLAN_ON)
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_executor_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+    from incrowd.spark import _executor
+
+    sent = _executor.message(pa.table({"a": [1]}), {}, None, [], None)
+    rows = pa.record_batch({"v0": [1], "records": [2], "_incrowd_row": [3], "part": [4]})
+    monkeypatch.setattr(_incrowd, "__version__", "0.0.0")
+    answer = pa.Table.from_batches(list(_executor.plan(sent, iter([rows]))))
+    assert answer.column("part").to_pylist() == [4]
+    with pytest.raises(incrowd.ResourcesError, match="an executor 0.0.0"):
+        _executor.answered(answer)
+
+
+def test_executors_without_the_package_are_told() -> None:
+    from incrowd.spark._parts import _missing_package
+
+    with pytest.raises(incrowd.ResourcesError, match="not installed on the executors"), _missing_package():
+        raise RuntimeError("PythonException: ModuleNotFoundError: No module named 'incrowd'")
+    with pytest.raises(RuntimeError, match="else"), _missing_package():
+        raise RuntimeError("something else")
+
+
+def test_the_page_names_the_algorithms_that_work_in_parts() -> None:
+    page = Path(__file__).parents[2] / "docs" / "spark.md"
+    if not page.is_file():
+        pytest.skip("the pages are not here")
+    known = json.loads(_incrowd.explain(None))
+    local = [f"`{entry['name']}`" for entry in known if entry["kind"] == "algorithm" and entry["local"]]
+    assert len(local) > 1 and f"- Algorithms: {', '.join(local)}." in page.read_text(encoding="utf-8")
+
+
+def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
+    import pyarrow as pa
+    from incrowd.spark._executor import _parts
+
+    numbers = [[2, 2, 5], [5], [], [5, 7, 7], [7]]
+    batches = [pa.record_batch({"v": pa.array(own, pa.int32()), "part": pa.array(own, pa.int32())}) for own in numbers]
+    found = [(part, rows.column("v").to_pylist(), rows.column_names) for part, rows in _parts(iter(batches))]
+    assert found == [(2, [2, 2], ["v"]), (5, [5, 5, 5], ["v"]), (7, [7, 7, 7], ["v"])]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"model": ["t-closeness:t=0.5,on=disease"]}, "looks at the whole table"),
-        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts"),
+        ({"model": ["t-closeness:t=0.5,on=disease"]}, "`t-closeness.*looks at the whole table"),
+        ({"model": ["beta-likeness:beta=2,on=disease"]}, "`beta-likeness.*looks at the whole table"),
+        ({"model": ["delta-disclosure:delta=2,on=disease"]}, "`delta-disclosure.*looks at the whole table"),
+        ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot work in parts"),
+        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
+        ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot work in parts"),
+        ({"algorithm": {"name": "auto", "cells": "both", "missing_cells": "any"}}, "single cells"),
+        ({"hierarchy": {"age": "mdr"}}, "regular intervals"),
         ({"order": "sorted"}, "not sorted"),
     ],
+    ids=lambda value: None if isinstance(value, str) else next(iter(map(str, value.values())))[:24],
 )
 def test_what_looks_at_the_whole_table_is_refused(
     df: Any, tmp_path: Path, change: dict[str, Any], says: str  # noqa: F811

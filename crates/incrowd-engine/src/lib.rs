@@ -45,12 +45,13 @@ pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use remote::{
-    FIRST, FROM, LOOK, Part, RANK, RECORDS, ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore,
-    Rows, Surveyed, TO, WHOLE, is_remote, put_directory, remote_place,
+    FIRST, FROM, LOOK, Part, PlannedPart, RANK, RECORDS, ROW, Remote, RemoteEngine, RemoteParts, RemotePlan,
+    RemoteStore, Rows, Surveyed, TO, WHOLE, Whole, is_remote, put_directory, remote_place,
 };
 pub use shape::{Shape, high_column, low_column};
 pub use source::{
     Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest, digest_of,
+    digest_of_each,
 };
 pub use store::{
     Dialect, Escape, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
@@ -246,6 +247,22 @@ pub trait Engine {
 
     /// Folds a part. What is staged next is its plan.
     fn fold_part(&mut self, _: usize) -> Result<Folded> {
+        Err(Error::bug("this engine does not part tables"))
+    }
+
+    /// Whether the system that holds the table plans parts itself.
+    fn plans_elsewhere(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Has all parts but the first planned by that system, side by side. `marker` is what stands for a missing value in the whole
+    /// table.
+    fn plan_elsewhere(&mut self, _marker: Option<&str>) -> Result<()> {
+        Err(Error::bug("this engine does not part tables"))
+    }
+
+    /// Takes the plan of such a part, which is then neither folded nor staged here. Returns what else was said of it.
+    fn take_planned(&mut self, _: usize) -> Result<String> {
         Err(Error::bug("this engine does not part tables"))
     }
 

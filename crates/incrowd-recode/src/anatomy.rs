@@ -40,6 +40,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: false,
     make: |params| Ok(Box::new(Anatomy { l: params.count("l"), on: params.word("on").to_owned() })),
 };
 

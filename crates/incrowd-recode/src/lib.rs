@@ -67,6 +67,8 @@ pub struct Card {
     /// The parameters, with their values, under which the same table always gives the same groups. Empty if it does with any:
     /// then whatever is drawn follows from the parameters, or from the job's key.
     pub repeatable: &'static [(&'static str, &'static str)],
+    /// Whether it decides about a region of the table without looking at the rest of it, so that a table can be planned in parts.
+    pub local: bool,
     /// Makes the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }

@@ -28,6 +28,8 @@ pub struct Entry {
     pub better: Option<Better>,
     /// What makes the same table give the same release again, if it does not anyway.
     pub repeatable: &'static [(&'static str, &'static str)],
+    /// Whether it is an algorithm that can plan a table in parts.
+    pub local: bool,
 }
 
 /// Everything that can be explained, list after list.
@@ -42,6 +44,7 @@ pub fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
         repeatable: &[],
+        local: false,
     });
     let algorithms = ALGORITHMS.iter().map(|c| Entry {
         kind: "algorithm",
@@ -53,6 +56,7 @@ pub fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
         repeatable: c.repeatable,
+        local: c.local,
     });
     let metrics = METRICS.iter().map(|c| Entry {
         kind: "metric",
@@ -64,6 +68,7 @@ pub fn entries() -> Vec<Entry> {
         params: &[],
         better: Some(c.better),
         repeatable: &[],
+        local: false,
     });
     let attacks = ATTACKS.iter().map(|c| Entry {
         kind: "attack",
@@ -75,6 +80,7 @@ pub fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
         repeatable: &[],
+        local: false,
     });
     let utilities = UTILITIES.iter().map(|c| Entry {
         kind: "utility",
@@ -86,6 +92,7 @@ pub fn entries() -> Vec<Entry> {
         params: &[],
         better: Some(c.better),
         repeatable: &[],
+        local: false,
     });
     let estimators = incrowd_audit::risk::population::ESTIMATORS.iter().map(|e| Entry {
         kind: "estimator",
@@ -97,6 +104,7 @@ pub fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
         repeatable: &[],
+        local: false,
     });
     let joins = incrowd_recode::join::CARDS.iter().map(|c| Entry {
         kind: "joining",
@@ -108,6 +116,7 @@ pub fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
         repeatable: &[],
+        local: false,
     });
     let suppressions = incrowd_recode::suppression::SUPPRESSIONS.iter().map(|c| Entry {
         kind: "suppression",
@@ -119,6 +128,7 @@ pub fn entries() -> Vec<Entry> {
         params: c.params,
         better: None,
         repeatable: &[],
+        local: false,
     });
     let choice = [&crate::CHOICE].into_iter().map(|c| Entry {
         kind: "choice",
@@ -130,6 +140,7 @@ pub fn entries() -> Vec<Entry> {
         params: &[],
         better: None,
         repeatable: &[],
+        local: false,
     });
     models
         .chain(algorithms)

@@ -4,20 +4,23 @@
 //! any other. So only promises about single groups can be planned for, which two groups keep that look alike and are one to a
 //! reader. Promises that compare a group with the whole table, and algorithms that treat all records alike, are refused.
 
+use std::collections::HashMap;
+
 use incrowd_core::model::Need;
 use incrowd_core::{Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result};
-use incrowd_engine::{Engine, Order, Surveyed};
+use incrowd_engine::{Engine, Order, PlannedPart, RemoteEngine, Surveyed, Whole};
+use incrowd_recode::ALGORITHMS;
+use serde::{Deserialize, Serialize};
 
 use crate::checked::CheckedJob;
-use crate::job::Cells;
+use crate::job::{Cells, Job};
 use crate::make::{Made, Material, Staged, make};
-use crate::suppression::Keys;
-
-/// Algorithms that decide about a region of the table without looking at the rest of it.
-const LOCAL: [&str; 4] = ["auto", "mondrian", "top-down", "mdav"];
+use crate::manifest::Ordered;
+use crate::reading::resolve_columns;
+use crate::suppression::{Keys, NoKeys};
 
 /// Refuses what cannot be planned in parts.
-fn refuse(job: &CheckedJob, table: &Surveyed) -> Result<()> {
+fn refuse(job: &CheckedJob, table: &Surveyed, elsewhere: bool) -> Result<()> {
     let refused = |what: String, key: &str| {
         Err(Error::resources(format!(
             "the table has about {} distinct rows, more than the {} that are planned at once, and {what}",
@@ -35,9 +38,10 @@ fn refuse(job: &CheckedJob, table: &Surveyed) -> Result<()> {
             return refused(what, &format!("models.{i}.name"));
         }
     }
-    let name = job.method.card.name;
-    if !LOCAL.contains(&name) {
-        let what = format!("`{name}` cannot work in parts; `{}` can", LOCAL.join("`, `"));
+    let card = job.method.card;
+    if !card.local {
+        let local: Vec<&str> = ALGORITHMS.iter().filter(|card| card.local).map(|card| card.name).collect();
+        let what = format!("`{}` cannot work in parts; `{}` can", card.name, local.join("`, `"));
         return refused(what, "algorithm.name");
     }
     let own = &job.job;
@@ -55,6 +59,12 @@ fn refuse(job: &CheckedJob, table: &Surveyed) -> Result<()> {
         if matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))) {
             let what = "regular intervals would be others in each part".to_owned();
             return refused(what, &format!("columns.{name}.hierarchy"));
+        }
+        if elsewhere && matches!(spec.hierarchy, Some(HierarchySpec::Columns(_))) {
+            let error =
+                Error::job("a hierarchy of other columns is not known where parts are planned elsewhere");
+            let help = "plan on the driver, or write the hierarchy to a file with `incrowd hierarchy`";
+            return Err(error.help(help).at(format!("columns.{name}.hierarchy")));
         }
     }
     Ok(())
@@ -74,6 +84,63 @@ fn with_every_value(table: &Folded) -> Folded {
     Folded { codes, weights, read: u64::from(rows) + 1, persons: None, ..table.clone() }
 }
 
+/// Folds, plans and stages a part.
+fn plan(
+    engine: &mut dyn Engine,
+    keys: &dyn Keys,
+    job: &CheckedJob,
+    part: usize,
+    marker: &Option<String>,
+) -> Result<(Made, Staged)> {
+    let folded = engine.fold_part(part)?;
+    let material = Material { keys, ..Material::of_folded(Folded { marker: marker.clone(), ..folded }) };
+    let mut made = make(material, job, &incrowd_core::Silent)?;
+    let staged = made.stage(engine, &incrowd_core::Silent)?.pop();
+    let staged = staged.ok_or_else(|| Error::bug("a part without a table"))?;
+    Ok((made, staged))
+}
+
+/// Plans one part by itself, on a machine that has nothing else of the table.
+pub fn plan_part(
+    engine: &mut RemoteEngine,
+    job: &Job,
+    whole: &Whole,
+    progress: &dyn Progress,
+) -> Result<PlannedPart> {
+    let mut job = job.clone();
+    resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
+    let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
+    let (made, _) = plan(engine, &NoKeys, &job, 0, &whole.marker)?;
+    let (plan, receipt) = engine.plan_of_part()?;
+    Ok(PlannedPart { plan, receipt, known: Known::from(made).text()? })
+}
+
+/// What is known of a part beside its plan.
+#[derive(Debug, Serialize, Deserialize)]
+struct Known {
+    starred: u64,
+    distinct_rows: u64,
+    levels: Option<Ordered<u32>>,
+    mean_labels: Vec<(String, HashMap<String, String>)>,
+}
+
+impl From<Made> for Known {
+    fn from(made: Made) -> Known {
+        let Made { starred, distinct_rows, levels, mean_labels, .. } = made;
+        Known { starred, distinct_rows, levels, mean_labels }
+    }
+}
+
+impl Known {
+    fn parse(text: &str) -> Result<Known> {
+        serde_json::from_str(text).map_err(|_| Error::bug("what is known of a part cannot be read"))
+    }
+
+    fn text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|_| Error::bug("what is known of a part cannot be written"))
+    }
+}
+
 /// Plans a table in parts and writes it, if the engine says that there is too much of it.
 pub(crate) fn stage(
     engine: &mut dyn Engine,
@@ -82,7 +149,8 @@ pub(crate) fn stage(
     progress: &dyn Progress,
 ) -> Result<Option<(Made, Staged)>> {
     let Some(table) = engine.survey(&job.fold_spec(), progress)? else { return Ok(None) };
-    refuse(job, &table)?;
+    let elsewhere = engine.plans_elsewhere()?;
+    refuse(job, &table, elsewhere)?;
     let data = job.encode(with_every_value(&table.folded), &|_, _| None)?;
     let least = job.bind(&data)?.iter().map(|model| model.fewest_records()).max().unwrap_or(1);
     let last = data_rows(&table.folded) as u32;
@@ -101,21 +169,17 @@ pub(crate) fn stage(
     let (parts, records) = engine.divide(&leaves, &sizes, least, progress)?;
     drop(leaves);
     progress.step("planning parts", Some(parts as u64));
+    if elsewhere && parts > 1 {
+        engine.plan_elsewhere(table.folded.marker.as_deref())?;
+    }
     let mut whole: Option<(Made, Staged)> = None;
     for part in 0..parts {
-        let folded = engine.fold_part(part)?;
-        let material = Material {
-            keys,
-            ..Material::of_folded(Folded { marker: table.folded.marker.clone(), ..folded })
-        };
-        let mut made = make(material, job, &incrowd_core::Silent)?;
-        let staged = made.stage(engine, &incrowd_core::Silent)?.pop();
-        let staged = staged.ok_or_else(|| Error::bug("a part without a table"))?;
-        progress.advance(1);
         match &mut whole {
-            None => whole = Some((made, staged)),
-            Some((first, _)) => add(first, made),
+            Some((first, _)) if elsewhere => add(first, Known::parse(&engine.take_planned(part)?)?),
+            Some((first, _)) => add(first, plan(engine, keys, job, part, &table.folded.marker)?.0.into()),
+            None => whole = Some(plan(engine, keys, job, part, &table.folded.marker)?),
         }
+        progress.advance(1);
     }
     let Some((mut made, mut staged)) = whole else {
         job.need_records(&Folded { read: table.folded.read, ..Folded::default() })?;
@@ -142,7 +206,7 @@ fn data_rows(table: &Folded) -> usize {
 }
 
 /// Adds what is known of another part. The lines are the same.
-fn add(whole: &mut Made, part: Made) {
+fn add(whole: &mut Made, part: Known) {
     whole.starred += part.starred;
     whole.distinct_rows += part.distinct_rows;
     if whole.levels != part.levels {

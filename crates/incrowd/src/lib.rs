@@ -95,6 +95,7 @@ pub use compare::{
 };
 pub use from_original::FromOriginal;
 pub use glimpse::{Glimpse, glimpse};
+pub use in_parts::plan_part;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};

@@ -46,6 +46,8 @@ def main(typed: list[str] | None = None) -> int:
     parser.add_argument("--to", help="the directory of the release in place of [output] path")
     parser.add_argument("--table", help="a table of the catalog that the release becomes")
     parser.add_argument("--table-format", help="the format of that table")
+    parser.add_argument("--most-rows", type=int, help="plan tables with more distinct rows in parts of at most so many")
+    parser.add_argument("--plan-on", choices=["driver", "executors"], help="where parts are planned")
     given = parser.parse_args(typed)
     warnings.showwarning = _told
     warnings.simplefilter("always", Warning)
@@ -60,7 +62,7 @@ def main(typed: list[str] | None = None) -> int:
         spark = _session(given.remote)
         df = spark.table(given.input_table) if given.input_table else _read(spark, [str(path) for path in paths], stated)
         place: dict[str, Any] = {"table": given.table, "table_format": given.table_format} if given.table else {"to": str(to)}
-        release = anonymize(df, job=given.job, **place)
+        release = anonymize(df, job=given.job, most_rows=given.most_rows, plan_on=given.plan_on, **place)
     except Error as error:
         print(f"error: {error}", file=sys.stderr)
         return 1 if isinstance(error, Unsatisfiable) else 2

@@ -1,46 +1,35 @@
 """Releases that are directories of Parquet files on a file system that driver and executors share.
 
 Everything is written below ``_incrowd-NAME-DIGITS`` beside the place of the release; readers of tables pass over such names. The
-release and its manifest, ``_incrowd.release.json`` within it, appear by one rename, or take the place of an older release by one
-exchange.
+release and its manifest, ``_incrowd.release.json`` within it, appear by one rename. An older release is exchanged by one act, or, on
+file systems that have no such act, renamed away first.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from .. import _incrowd
 from .._errors import InputError, JobError, ResourcesError
 from ._errors import spark_errors
+from ._files import MANIFEST, Files, LocalFiles
+from ._hadoop import HadoopFiles
 
-MANIFEST = "_incrowd.release.json"
 
-
-def local_path(to: str) -> Path:
-    """The path of a place on a file system that this process sees too; anything else is refused."""
+def files_of(spark: Any, to: str) -> Files:
+    """The file system of a place; one on which no release can appear all at once is refused."""
     address = urlparse(to)
     if address.scheme in ("", "file"):
         if address.netloc not in ("", "localhost"):
             raise JobError(f"`{to}` is on another machine", help="give a path of a shared file system", key="output.path")
         text = unquote(address.path) if address.scheme else to
-        return Path(os.path.abspath(os.path.expanduser(text)))
+        return LocalFiles(Path(os.path.abspath(os.path.expanduser(text))))
     if address.scheme == "dbfs":
-        return Path("/dbfs") / address.path.lstrip("/")
-    raise JobError(
-        f"a release cannot be made to appear all at once in `{address.scheme}://` from here",
-        help="publish a table (`table=`), or to a file system that driver and executors share; copy it from there",
-        key="output.path",
-    )
-
-
-def manifest_in(path: Path) -> Path:
-    """Where the manifest of a release lies."""
-    return path / MANIFEST
+        return LocalFiles(Path("/dbfs") / address.path.lstrip("/"))
+    return HadoopFiles(spark, to)
 
 
 class Directory:
@@ -48,86 +37,100 @@ class Directory:
 
     def __init__(self, spark: Any, to: str) -> None:
         self.spark = spark
-        self.target = local_path(to)
-        self.work: Path | None = None
-        self._lock: int | None = None
+        self.files = files_of(spark, to)
+        self.work: str | None = None
 
     @property
     def place(self) -> str:
         """What a job and its messages call it."""
-        return str(self.target)
+        parent = self.files.parent.rstrip("/")
+        return f"{parent}/{self.files.name}" if self.files.name else self.files.parent
 
     def _prefix(self) -> str:
-        return f"_incrowd-{self.target.name}-"
+        return f"_incrowd-{self.files.name}-"
 
     def begin(self, reads: list[str]) -> None:
         """Claims the place: says at once what cannot be written, and removes what a killed run left."""
-        target = self.target
-        if not target.name:
+        files = self.files
+        if not files.name:
             raise JobError("a release needs a directory of its own", key="output.path")
-        if not target.parent.is_dir():
-            raise JobError(f"there is no directory `{target.parent}`", help="make it first", key="output.path")
-        for file in reads:
-            address = urlparse(file)
-            if address.scheme in ("", "file") and Path(unquote(address.path)).is_relative_to(target):
-                raise JobError(
-                    "the release would overwrite a table that is read", help="give it a name of its own", key="output.path"
-                )
-        if target.is_symlink() or (target.exists() and not target.is_dir()):
-            raise JobError(f"`{target}` is no directory", help="name another place", key="output.path")
-        if target.is_dir() and any(target.iterdir()) and not manifest_in(target).is_file():
+        if files.kind("") not in ("directory", "link"):
+            raise JobError(f"there is no directory `{files.parent}`", help="make it first", key="output.path")
+        if files.holds(files.name, reads):
             raise JobError(
-                f"`{target}` is a directory that holds something else than a release",
+                "the release would overwrite a table that is read", help="give it a name of its own", key="output.path"
+            )
+        self._check()
+        self.work = files.claim(self._prefix())
+        try:
+            self._remove_leftovers(self.work)
+        except BaseException:
+            self.discard()
+            raise
+
+    def _check(self) -> None:
+        """Refuses to replace what is no release."""
+        files = self.files
+        kind = files.kind(files.name)
+        if kind in ("file", "link"):
+            raise JobError(f"`{self.place}` is no directory", help="name another place", key="output.path")
+        if kind == "directory" and files.names(files.name) and files.kind(f"{files.name}/{MANIFEST}") != "file":
+            raise JobError(
+                f"`{self.place}` is a directory that holds something else than a release",
                 help="remove it, or name another place",
                 key="output.path",
             )
-        self._remove_leftovers()
-        work = target.parent / f"{self._prefix()}{secrets.token_hex(8)}"
-        try:
-            # It will hold values of the original table.
-            work.mkdir(mode=0o700)
-        except OSError as error:
-            raise ResourcesError(f"cannot write to `{target.parent}`: {error.strerror}", key="output.path") from None
-        self.work = work
-        self._lock = _locked(work / ".lock")
 
-    def _remove_leftovers(self) -> None:
-        for old in sorted(self.target.parent.glob(f"{self._prefix()}*")):
-            lock = _locked(old / ".lock")
-            if lock is None and (old / ".lock").exists():
+    def _remove_leftovers(self, work: str) -> None:
+        """Removes what killed runs left. Of several that run, the one that began first goes on."""
+        files = self.files
+        ours = re.compile(re.escape(self._prefix()) + "[0-9a-f]{16}(-old)?")
+        found = [name for name in files.names("") if ours.fullmatch(name) and name != work]
+        own = (files.begun(work) or 0, work)
+        for old in (name for name in found if not name.endswith("-old")):
+            if files.remove_dead(old):
+                continue
+            begun = files.begun(old)
+            if begun is not None and (begun, old) < own:
                 raise ResourcesError(
-                    f"another run is writing `{self.target}`", help="wait for it", key="output.path"
+                    f"another run is writing `{self.place}`, or was killed a short while ago",
+                    help=f"wait for it, or remove `{old}` if nothing runs",
+                    key="output.path",
                 )
-            shutil.rmtree(old, ignore_errors=True)
-            if lock is not None:
-                os.close(lock)
+        for old in (name for name in found if name.endswith("-old")):
+            # Killed between two renames, or after them.
+            if files.kind(files.name) is None:
+                files.rename(old, files.name)
+            else:
+                files.remove(old)
 
-    def _at(self, name: str) -> Path:
+    def _at(self, name: str) -> str:
         if self.work is None:
             raise InputError("nothing was begun")
-        return self.work / name
+        return f"{self.work}/{name}"
 
     def write(self, df: Any, name: str) -> None:
         """Writes what a DataFrame has."""
-        df.write.parquet(self._at(name).as_uri())
-        if not (self._at(name) / "_SUCCESS").exists() and not any(self._at(name).glob("*.parquet")):
+        path = self._at(name)
+        df.write.parquet(self.files.address(path))
+        there = self.files.names(path) if self.files.kind(path) == "directory" else []
+        if "_SUCCESS" not in there and not any(file.endswith(".parquet") for file in there):
             raise ResourcesError(
-                f"what Spark wrote to `{self.target.parent}` is not there on the machine of this program",
+                f"what Spark wrote to `{self.files.parent}` is not there on the machine of this program",
                 help="driver and executors must share the file system of the release",
                 key="output.path",
             )
 
     def read(self, name: str) -> Any:
         """What was written."""
-        return self.spark.read.parquet(self._at(name).as_uri())
+        return self.spark.read.parquet(self.files.address(self._at(name)))
 
     def digest(self, name: str) -> str:
         """The digest of the files of a table, one after another in the order of their names, as `incrowd verify` computes it."""
-        path = self._at(name)
-        files, digest = _incrowd.digest(path)
+        files, digest = self.files.digest(self._at(name))
         read: list[str] = list(self.read(name).inputFiles())
-        seen = {Path(unquote(urlparse(file).path)).name for file in read}
-        if seen != {Path(file).name for file in files}:
+        seen = {unquote(urlparse(file).path).rpartition("/")[2] for file in read}
+        if seen != set(files):
             raise ResourcesError(
                 "Spark and this program do not see the same files of the release", help="they must share its file system"
             )
@@ -135,45 +138,35 @@ class Directory:
 
     def publish(self, manifest: bytes) -> None:
         """Puts the release and its manifest in place."""
-        release = self._at("release")
-        for mark in (*release.glob("_SUCCESS"), *release.glob(".*.crc")):
-            mark.unlink()
-        manifest_in(release).write_bytes(manifest)
-        _incrowd.put_directory(release, self.target)
+        release, files = self._at("release"), self.files
+        for name in files.names(release):
+            if name == "_SUCCESS" or (name.startswith(".") and name.endswith(".crc")):
+                files.remove(f"{release}/{name}")
+        files.write(f"{release}/{MANIFEST}", manifest)
+        for again in (True, False):
+            self._check()
+            fresh = files.kind(files.name) is None
+            try:
+                files.put(release, str(self.work))
+                break
+            except ResourcesError:
+                # Another run was faster by a moment; its release is replaced.
+                if not (again and fresh and files.kind(files.name) == "directory"):
+                    raise
         self.discard()
 
     def discard(self) -> None:
         """Removes whatever was not put in place."""
         if self.work is not None:
-            shutil.rmtree(self.work, ignore_errors=True)
+            self.files.drop(self.work)
             self.work = None
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
 
 
-def _locked(path: Path) -> int | None:
-    """A lock that lives as long as this process; `None` if another one has it, or if there are no locks here."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        return None
-    return file
-
-
-def open_directory(spark: Any, path: str) -> tuple[Any, Path]:
-    """A published release: its records, and where it lies."""
-    found = local_path(path)
-    if not found.is_dir():
-        raise InputError(f"there is no directory `{found}`")
+def open_directory(spark: Any, path: str) -> tuple[Any, Files]:
+    """A published release: its records, and the files it consists of."""
+    files = files_of(spark, path)
+    if not files.name or files.kind(files.name) not in ("directory", "link"):
+        where = f"{files.parent.rstrip('/')}/{files.name}"
+        raise InputError(f"there is no directory `{where}`")
     with spark_errors("to read the release"):
-        return spark.read.parquet(found.as_uri()), found
+        return spark.read.parquet(files.address(files.name)), files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -17,11 +17,12 @@ from .._errors import InputError, JobError, Warning
 from .._progress import Progress, listener
 from ._arrow import functions, need_dataframe, to_arrow
 from ._catalog import Catalog, manifest_of, table_digest
-from ._directory import Directory, manifest_in, open_directory
+from ._directory import Directory, open_directory
 from ._errors import spark_errors, with_spark_error
+from ._files import MANIFEST
 from ._release import Release
 from ._store import Place, SparkStore
-from ._table import SparkTable
+from ._table import PLAN_ON, SparkTable
 
 #: A DataFrame of Spark, classic or Connect.
 DataFrame = Any
@@ -39,6 +40,7 @@ def anonymize(
     table_format: str | None = None,
     job: str | PathLike[str] | None = None,
     most_rows: int | None = None,
+    plan_on: str | None = None,
     progress: Progress = None,
     **arguments: Any,
 ) -> Release:
@@ -47,7 +49,8 @@ def anonymize(
     The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory, on a file system that driver and
     executors share, that will hold Parquet files and the manifest; `table` is a table of the catalog instead, in `table_format` if
     that is not to be what the session writes. Tables with more than `most_rows` distinct rows are planned in parts; without it,
-    with more than half of the free memory holds. Only counts of quasi-identifiers and sensitive columns come to the driver. See
+    with more than half of the free memory holds. With `plan_on="executors"` executors plan the parts side by side, which needs this
+    package there; otherwise the driver plans one after the other. Only counts of quasi-identifiers and sensitive columns come to the driver. See
     docs/spark.md.
     """
     need_dataframe(df)
@@ -60,17 +63,27 @@ def anonymize(
     if most_rows is not None and most_rows < 1:
         raise JobError("`most_rows` is at least 1")
     own = SparkTable(df, most_rows=most_rows)
+    store = SparkStore(own, place, _on_executors(spark, plan_on), (arguments, None if job is None else os.fspath(job)))
     told, close = listener(progress)
     try:
         with with_spark_error():
             made, said = _incrowd.spark_anonymize(
-                own, SparkStore(own, place), place.place, arguments, job, told
+                own, store, place.place, arguments, job, told
             )
     finally:
         close()
     for text in said:
         warnings.warn(text, Warning, stacklevel=2)
     return Release(made, spark, place.place)
+
+
+def _on_executors(spark: Any, plan_on: str | None) -> bool:
+    """Whether parts are planned on executors."""
+    stated = plan_on if plan_on is not None else spark.conf.get(PLAN_ON, "driver")
+    if stated not in ("driver", "executors"):
+        name = "`plan_on`" if plan_on is not None else f"the setting {PLAN_ON}"
+        raise JobError(f"{name} is `driver` or `executors`, not `{stated}`")
+    return bool(stated == "executors")
 
 
 @contextmanager
@@ -86,22 +99,27 @@ def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generat
         return
     if spark is None:
         raise InputError("which session reads the release?", help="give it as `spark`")
-    if not name.startswith("table:"):
-        df, path = open_directory(spark, name)
-        if manifest_in(path).is_file():
-            arguments.setdefault("manifest", str(manifest_in(path)))
-        yield SparkTable(df, path.name, lambda: _incrowd.digest(path)[1])
-        return
-    name = name.removeprefix("table:")
-    with spark_errors("to read the release"):
-        df = spark.table(name)
-    manifest = manifest_of(spark, name)
-    with tempfile.TemporaryDirectory() as private:
+    digest: Callable[[], str]
+    manifest: bytes | None
+    if name.startswith("table:"):
+        name = name.removeprefix("table:")
+        with spark_errors("to read the release"):
+            df = spark.table(name)
+        text = manifest_of(spark, name)
+        manifest = None if text is None else text.encode()
+        digest = lambda: table_digest(df)  # noqa: E731
+    else:
+        df, files = open_directory(spark, name)
+        name = files.name
+        at = f"{name}/{MANIFEST}"
+        manifest = files.read(at) if files.kind(at) == "file" else None
+        digest = lambda: files.digest(name)[1]  # noqa: E731
+    with tempfile.TemporaryDirectory(prefix="incrowd-") as private:
         if manifest is not None:
             file = Path(private) / "manifest.json"
-            file.write_text(manifest, encoding="utf-8")
+            file.write_bytes(manifest)
             arguments.setdefault("manifest", str(file))
-        yield SparkTable(df, name, lambda: table_digest(df))
+        yield SparkTable(df, name, digest)
 
 
 def _session(*tables: object) -> Any:

@@ -1,19 +1,23 @@
 """Tables with more distinct rows than the driver should hold: what Spark does so that they are planned in parts.
 
 Spark folds the table once and keeps the rows. The driver gets the values of each column and gives each a code and, on the line of its
-column, a place. Parts are boxes of places. Only counts of coarse boxes, and then the rows of one part at a time, come to the driver.
-The plans of the parts are kept as files until all of them are written as one release.
+column, a place. Parts are boxes of places. Only counts of coarse boxes, and then the rows of one part at a time, come to the driver;
+or executors plan all parts but the first, side by side, and only plans come. The plans of the parts are kept as files until all of them are written as one release.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._errors import InputError, ResourcesError, Warning
 from ._arrow import from_arrow, functions, to_arrow
 from ._errors import spark_errors
+from ._executor import SCHEMA, answered, message, plan
 from ._table import bytes_of
 
 if TYPE_CHECKING:
@@ -24,6 +28,19 @@ RECORDS, FIRST, LOOK, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look
 Part = Sequence[tuple[int, int]]
 
 
+@contextmanager
+def _missing_package() -> Generator[None, None, None]:
+    """Says so if executors do not have the package."""
+    try:
+        yield
+    except Exception as error:
+        if "No module named 'incrowd" in str(error):
+            raise ResourcesError(
+                "the package incrowd is not installed on the executors", help="install it there, or plan on the driver"
+            ) from None
+        raise
+
+
 class Parts:
     """The half of a store that keeps rows for planning in parts."""
 
@@ -31,6 +48,9 @@ class Parts:
     place: Place
     spark: Any
     _columns: list[str]
+    #: Whether executors plan, and the arguments of the job with the path of its file, for them.
+    plan_on_executors: bool
+    job: tuple[dict[str, Any], str | None]
 
     def _begin_parts(self) -> None:
         self._quasi = 0
@@ -160,6 +180,33 @@ class Parts:
             most = self.place.read(f"looks_{parts}").agg(f.max(LOOK).alias("most")).first()["most"]
         seen = seen if most is None else int(most) + 1
         self._kept = (list(columns), slots is not None, parts + 1, seen, before + records)
+
+    def plans_elsewhere(self) -> bool:
+        """Whether executors plan."""
+        return self.plan_on_executors
+
+    def plan_parts(self, parts: Sequence[Part], columns: Sequence[tuple[str, object]], marker: str | None) -> None:
+        """Has parts planned on executors; what they answer is kept."""
+        f = functions()
+        arguments, job = self.job
+        sent = message(self.table.schema(), arguments, None if job is None else os.path.abspath(job), columns, marker)
+        number: Any = f
+        for i, part in enumerate(parts):
+            inside = f.lit(True)
+            for q, (low, high) in enumerate(part):
+                inside = inside & f.col(f"p{q}").between(low, high)
+            number = number.when(inside, f.lit(i))
+        codes = [f"v{i}" for i in range(len(self._columns))]
+        with spark_errors("while executors planned"), _missing_package():
+            rows = self._part().withColumn("part", number).where(f.col("part").isNotNull()).select(*codes, "records", ROW, "part")
+            rows = rows.repartition(max(1, min(len(parts), 4096)), "part").sortWithinPartitions("part")
+            self.place.write(rows.mapInArrow(partial(plan, sent), SCHEMA), "planned")
+
+    def planned(self, part: int) -> tuple[Any, int, str]:
+        """What was answered for a part."""
+        with spark_errors("while it read the plan of a part"):
+            rows = to_arrow(self.place.read("planned").where(functions().col("part") == part))
+        return answered(rows)
 
     def write_kept(self) -> int:
         """Writes what the plans of all parts say; returns how many records there are."""

@@ -43,7 +43,11 @@ def keyed(secret: str, of: Any) -> Any:
 class SparkStore(Parts):
     """What the compiled half asks of the place of a release."""
 
-    def __init__(self, table: SparkTable, place: Place) -> None:
+    def __init__(
+        self, table: SparkTable, place: Place, plan_on_executors: bool = False, job: tuple[dict[str, Any], str | None] = ({}, None)
+    ) -> None:
+        self.plan_on_executors = plan_on_executors
+        self.job = job
         self.table = table
         self.place = place
         self.spark = table.df.sparkSession

@@ -19,6 +19,10 @@ DISTINCT_ROWS = 20_000_000
 SETTING = "spark.incrowd.maxDistinctRows"
 
 
+#: The setting of a session that says where parts are planned.
+PLAN_ON = "spark.incrowd.planOn"
+
+
 def bytes_of(rows: int, columns: int) -> int:
     """About what the driver needs for so many distinct rows: texts, codes and what planning keeps beside them."""
     return rows * (48 * columns + 120)

@@ -66,6 +66,9 @@ fn print(entry: &Entry) {
     for (name, word) in entry.repeatable {
         say!("\nThe same table gives the same release again with {name} = {word}.");
     }
+    if entry.local {
+        say!("\nIt can plan a table in parts (docs/spark.md).");
+    }
     say!("\nPaper: {} (docs/papers.md)", entry.paper);
 }
 
@@ -99,6 +102,7 @@ fn to_json(entry: &Entry) -> Value {
         "better": entry.better.map(Better::words),
         "paper": entry.paper,
         "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
+        "local": entry.local,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
 use super::counted::{Counted, check};
-use super::parts::{Parting, Surveyed};
+use super::parts::{Parting, RemoteParts, Surveyed};
 use super::{Remote, RemoteStore, slots};
 use crate::beside::Beside;
 use crate::embedded::published_type;
@@ -16,14 +16,14 @@ use crate::{Engine, FoldSpec, Output, ReadBack, Receipt, Shape};
 /// An engine that lets another system count and write.
 #[derive(Debug)]
 pub struct RemoteEngine {
-    remote: Arc<dyn Remote>,
+    pub(super) remote: Arc<dyn Remote>,
     source: Source,
     pub(super) store: Box<dyn RemoteStore>,
     /// The last fold, if its rows are kept.
     pub(super) last: Option<Counted>,
     shapes: Vec<Shape>,
     /// How many tables there is a place for.
-    places: usize,
+    pub(super) places: usize,
     /// The parts in which the table is planned, if it is.
     pub(super) parting: Option<Parting>,
 }
@@ -102,6 +102,18 @@ impl Engine for RemoteEngine {
         self.part(part)
     }
 
+    fn plans_elsewhere(&mut self) -> Result<bool> {
+        self.store.parts().map_or(Ok(false), RemoteParts::plans_elsewhere)
+    }
+
+    fn plan_elsewhere(&mut self, marker: Option<&str>) -> Result<()> {
+        RemoteEngine::plan_elsewhere(self, marker)
+    }
+
+    fn take_planned(&mut self, part: usize) -> Result<String> {
+        RemoteEngine::take_planned(self, part)
+    }
+
     fn write_parts(&mut self) -> Result<Receipt> {
         RemoteEngine::write_parts(self)
     }
@@ -137,6 +149,10 @@ impl Engine for RemoteEngine {
         if let Some(parting) = &mut self.parting {
             parting.receipt.published += receipt.published;
             parting.receipt.suppressed += receipt.suppressed;
+            if parting.alone.is_some() {
+                parting.plan = Some(remote);
+                return Ok(receipt);
+            }
             let parts = self.store.parts().ok_or_else(|| Error::bug("this system does not part tables"))?;
             parts.keep(&remote)?;
             return Ok(receipt);

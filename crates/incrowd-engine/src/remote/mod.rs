@@ -7,6 +7,7 @@
 
 mod counted;
 mod directory;
+mod elsewhere;
 mod engine;
 mod parts;
 mod slots;
@@ -23,6 +24,7 @@ use crate::{Order, Places};
 
 pub(crate) use counted::fold;
 pub use directory::put_directory;
+pub use elsewhere::{PlannedPart, Whole};
 pub use engine::RemoteEngine;
 pub use parts::{Part, RemoteParts, Surveyed};
 

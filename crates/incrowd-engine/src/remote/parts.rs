@@ -12,8 +12,9 @@ use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Error, Folded, FoldedColumn, Progress, Result};
 
 use super::counted::{Counted, check};
+use super::elsewhere::{PlannedPart, Whole};
 use super::engine::RemoteEngine;
-use super::{ROW, Rows};
+use super::{ROW, RemotePlan, Rows};
 use crate::{FoldSpec, Receipt};
 
 /// A part of a table: for each quasi-identifier the first and the last leaf.
@@ -47,7 +48,22 @@ pub trait RemoteParts {
     fn rows(&mut self, part: &Part) -> Result<Rows>;
 
     /// Keeps the plan of a part.
-    fn keep(&mut self, plan: &super::RemotePlan) -> Result<()>;
+    fn keep(&mut self, plan: &RemotePlan) -> Result<()>;
+
+    /// Whether it has parts planned where they are kept.
+    fn plans_elsewhere(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Has these parts planned there, side by side, each with what it needs to know of the whole table.
+    fn plan(&mut self, _: &[Part], _: &Whole) -> Result<()> {
+        Err(Error::bug("this system does not plan"))
+    }
+
+    /// The plan of one of them.
+    fn planned(&mut self, _: usize) -> Result<PlannedPart> {
+        Err(Error::bug("this system does not plan"))
+    }
 
     /// Writes what all kept plans say; returns how many records there are.
     fn write(&mut self) -> Result<u64>;
@@ -67,14 +83,18 @@ pub struct Surveyed {
 /// Planning in parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parting {
-    spec: FoldSpec,
-    columns: Vec<FoldedColumn>,
+    pub(super) spec: FoldSpec,
+    pub(super) columns: Vec<FoldedColumn>,
     /// For each column the number and the code of each value.
-    values: Vec<Vec<(i64, u32)>>,
-    lines: Vec<Vec<bool>>,
-    parts: Vec<Part>,
-    limit: u64,
+    pub(super) values: Vec<Vec<(i64, u32)>>,
+    pub(super) lines: Vec<Vec<bool>>,
+    pub(super) parts: Vec<Part>,
+    pub(super) limit: u64,
     pub(crate) receipt: Receipt,
+    /// The rows of the only part, where one part is planned apart from the others.
+    pub(super) alone: Option<Vec<RecordBatch>>,
+    /// And its plan.
+    pub(super) plan: Option<RemotePlan>,
 }
 
 fn integers(batch: &RecordBatch, column: usize) -> Result<Vec<i64>> {
@@ -130,7 +150,7 @@ fn cut(
 }
 
 impl RemoteEngine {
-    fn parts_of(&mut self) -> Result<&mut dyn RemoteParts> {
+    pub(super) fn parts_of(&mut self) -> Result<&mut dyn RemoteParts> {
         self.store.parts().ok_or_else(|| Error::bug("this system does not part tables"))
     }
 
@@ -262,7 +282,10 @@ impl RemoteEngine {
     pub(crate) fn part(&mut self, part: usize) -> Result<Folded> {
         let unknown = || Error::bug("there is no such part");
         let own = self.parting.as_ref().and_then(|p| p.parts.get(part)).cloned().ok_or_else(unknown)?;
-        let (_, batches) = self.parts_of()?.rows(&own)?;
+        let batches = match self.parting.as_mut().and_then(|p| p.alone.as_mut()) {
+            Some(alone) => std::mem::take(alone),
+            None => self.parts_of()?.rows(&own)?.1,
+        };
         let parting = self.parting.as_ref().ok_or_else(unknown)?;
         let width = parting.columns.len();
         let mut counted = Counted::default();

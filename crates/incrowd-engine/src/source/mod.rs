@@ -542,10 +542,16 @@ pub fn digest(path: &Path) -> Result<String> {
 
 /// The digest of several files, one after another: that of a table in a directory.
 pub fn digest_of(paths: &[PathBuf]) -> Result<String> {
+    digest_of_each(paths.iter().cloned().map(Ok))
+}
+
+/// The same of files of which each need only be there until the next one is asked for.
+pub fn digest_of_each(paths: impl Iterator<Item = Result<PathBuf>>) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for path in paths {
-        let failed = |e| unreadable(path, &e);
-        std::io::copy(&mut std::fs::File::open(path).map_err(failed)?, &mut hasher).map_err(failed)?;
+        let path = path?;
+        let failed = |e| unreadable(&path, &e);
+        std::io::copy(&mut std::fs::File::open(&path).map_err(failed)?, &mut hasher).map_err(failed)?;
     }
     Ok(format!("blake3:{}", hasher.finalize().to_hex()))
 }

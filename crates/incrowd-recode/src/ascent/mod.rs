@@ -59,6 +59,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: false,
     make: |params| Ok(Box::new(Ascent::new(params))),
 };
 

@@ -62,6 +62,7 @@ pub const CARD: Card = Card {
         about: "what is to be least",
     }],
     repeatable: &[],
+    local: true,
     make: |params| Ok(Box::new(Auto::new(params))),
 };
 

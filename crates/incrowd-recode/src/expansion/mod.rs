@@ -70,6 +70,7 @@ pub const EXPC: Card = Card {
              Prefer expc-plus, which is faster and loses less. Slow on large tables.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
     repeatable: &[("seeds", "sorted")],
+    local: false,
     make: |params| Expansion::make(&EXPC, Way::ExpC, params),
 };
 
@@ -84,6 +85,7 @@ pub const EXPC_PLUS: Card = Card {
              least. Somebody who knows that groups stop growing once they hold learns a little from their size.",
     params: &[DELTA, SEEDS],
     repeatable: &[("seeds", "sorted")],
+    local: false,
     make: |params| Expansion::make(&EXPC_PLUS, Way::ExpCPlus, params),
 };
 
@@ -95,6 +97,7 @@ pub const GNOF: Card = Card {
     limits: "As expc. Meant for comparison.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
     repeatable: &[("seeds", "sorted")],
+    local: false,
     make: |params| Expansion::make(&GNOF, Way::Gnof, params),
 };
 
@@ -106,6 +109,7 @@ pub const GOF: Card = Card {
     limits: "As expc. Meant for comparison.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
     repeatable: &[("seeds", "sorted")],
+    local: false,
     make: |params| Expansion::make(&GOF, Way::Gof, params),
 };
 
@@ -118,6 +122,7 @@ pub const REMOVE: Card = Card {
              outliers though nobody is. Without a model that knows outliers it is expc.",
     params: &[DELTA, SEEDS, SKIP_DEAD],
     repeatable: &[("seeds", "sorted")],
+    local: false,
     make: |params| Expansion::make(&REMOVE, Way::Remove, params),
 };
 

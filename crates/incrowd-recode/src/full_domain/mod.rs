@@ -71,6 +71,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: false,
     make: |params| Ok(Box::new(FullDomain::new(params)?)),
 };
 

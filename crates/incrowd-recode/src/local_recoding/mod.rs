@@ -32,6 +32,7 @@ pub const CARD: Card = Card {
              their child was too small or too uniform. The same value at different levels makes analysis harder.",
     params: &[],
     repeatable: &[],
+    local: false,
     make: |_| Ok(Box::new(LocalRecoding)),
 };
 

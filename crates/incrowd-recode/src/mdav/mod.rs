@@ -71,6 +71,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: true,
     make: |params| Ok(Box::new(Mdav::new(params))),
 };
 

@@ -68,6 +68,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: true,
     make: |params| Ok(Box::new(Mondrian::new(params)?)),
 };
 

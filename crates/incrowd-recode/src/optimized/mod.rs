@@ -84,6 +84,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: false,
     make: |params| Ok(Box::new(Optimized::new(params)?)),
 };
 

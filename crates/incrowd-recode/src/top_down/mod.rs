@@ -57,6 +57,7 @@ pub const CARD: Card = Card {
         },
     ],
     repeatable: &[],
+    local: true,
     make: |params| Ok(Box::new(TopDown::new(params))),
 };
 

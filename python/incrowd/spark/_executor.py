@@ -1,0 +1,146 @@
+"""Parts of a table that are planned on executors, where the package incrowd is installed there.
+
+Each gets one message: the arguments of the job, the columns of the table, and all their texts, which say what the codes of the rows
+mean. Whatever is answered comes as bytes, because the columns of a plan are known only when it is made.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pickle
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import _incrowd
+from .._errors import Error, InputError, InternalError, JobError, ResourcesError, Unsatisfiable
+from ._arrow import module
+
+#: What an executor answers with.
+SCHEMA = "part int, what string, at int, data binary"
+#: The errors that one can be.
+_KINDS = {kind.__name__: kind for kind in (InputError, InternalError, JobError, ResourcesError, Unsatisfiable)}
+#: The bytes of one row of an answer.
+_CHUNK = 8 << 20
+
+
+def _bytes(stream: object) -> bytes:
+    """A table as bytes."""
+    pa = module("pyarrow")
+    table = pa.table(stream)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def table_of(data: bytes) -> Any:
+    """A table from its bytes."""
+    return module("pyarrow").ipc.open_stream(data).read_all()
+
+
+def message(
+    schema: object, arguments: dict[str, Any], job: str | None, columns: Sequence[tuple[str, object]], marker: str | None
+) -> bytes:
+    """All that an executor has to know to plan a part."""
+    known: dict[str, Any] = {
+        "version": _incrowd.__version__,
+        "directory": os.getcwd(),
+        "schema": _bytes(schema),
+        "arguments": arguments,
+        "job": job,
+        "columns": [(name, _bytes(stream)) for name, stream in columns],
+        "marker": marker,
+    }
+    return zlib.compress(pickle.dumps(known))
+
+
+def plan(sent: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+    """Plans the parts of a partition, whose rows come sorted by their part."""
+    known: dict[str, Any] = {}
+    for part, rows in _parts(batches):
+        if not known:
+            # Written by the driver of this very run.
+            known = pickle.loads(zlib.decompress(sent))  # noqa: S301
+        yield from _answers(part, _planned(known, rows))
+
+
+def _parts(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    """The rows of one part after another."""
+    pa = module("pyarrow")
+    now: int | None = None
+    own: list[Any] = []
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        numbers, at = table.column("part").to_pylist(), 0
+        rows = table.drop_columns(["part"]) if hasattr(table, "drop_columns") else table.drop(["part"])
+        for number, run in itertools.groupby(numbers):
+            length = sum(1 for _ in run)
+            if number != now and own and now is not None:
+                yield now, pa.concat_tables(own)
+                own = []
+            now = number
+            own.append(rows.slice(at, length))
+            at += length
+    if own and now is not None:
+        yield now, pa.concat_tables(own)
+
+
+def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
+    """The plan of a part, or why there is none."""
+    if known["version"] != _incrowd.__version__:
+        told = {
+            "kind": "ResourcesError",
+            "message": f"the driver has incrowd {known['version']}, an executor {_incrowd.__version__}",
+            "help": "install the same version everywhere, or plan on the driver",
+        }
+        return {"error": json.dumps(told).encode()}
+    before = os.getcwd()
+    try:
+        # Paths of the job are meant as on the driver.
+        if os.path.isdir(known["directory"]):
+            os.chdir(known["directory"])
+        columns = [(name, table_of(data)) for name, data in known["columns"]]
+        own, suppressed, what = _incrowd.spark_plan_part(
+            table_of(known["schema"]), known["arguments"], known["job"], columns, known["marker"], rows
+        )
+    except Error as error:
+        why: dict[str, str | None] = {"kind": type(error).__name__, "message": error.message, "help": error.help, "key": error.key}
+        return {"error": json.dumps(why).encode()}
+    finally:
+        os.chdir(before)
+    published, looks, slots, is_sorted, records = own
+    about = {"columns": published, "sorted": is_sorted, "records": records, "suppressed": suppressed, "known": what}
+    answer = {"plan": json.dumps(about).encode(), "looks": _bytes(looks)}
+    return answer if slots is None else {**answer, "slots": _bytes(slots)}
+
+
+def _answers(part: int, answer: dict[str, bytes]) -> Iterator[Any]:
+    pa = module("pyarrow")
+    for what, data in answer.items():
+        for at in range(0, len(data), _CHUNK):
+            row = [[part], [what], [at // _CHUNK], [data[at : at + _CHUNK]]]
+            kinds = (pa.int32(), pa.string(), pa.int32(), pa.binary())
+            arrays = [pa.array(cells, kind) for cells, kind in zip(row, kinds)]
+            yield pa.RecordBatch.from_arrays(arrays, ["part", "what", "at", "data"])
+
+
+def answered(rows: Any) -> tuple[Any, int, str]:
+    """The plan that an executor answered with; raises the error if it is one."""
+    pieces: dict[str, dict[int, bytes]] = {}
+    for row in rows.to_pylist():
+        pieces.setdefault(row["what"], {})[row["at"]] = row["data"]
+    whole = {what: b"".join(data for _, data in sorted(parts.items())) for what, parts in pieces.items()}
+    if "error" in whole:
+        told: dict[str, Any] = json.loads(whole["error"])
+        kind = _KINDS.get(told.pop("kind"), ResourcesError)
+        raise kind(told.pop("message"), **told)
+    if "plan" not in whole:
+        raise ResourcesError("an executor did not answer with a plan", help="plan on the driver")
+    about: dict[str, Any] = json.loads(whole["plan"])
+    columns = [(str(name), bool(is_carried)) for name, is_carried in about["columns"]]
+    slots = table_of(whole["slots"]) if "slots" in whole else None
+    own = (columns, table_of(whole["looks"]), slots, bool(about["sorted"]), int(about["records"]))
+    return own, int(about["suppressed"]), str(about["known"])

@@ -1,0 +1,313 @@
+"""Where releases of `incrowd.spark` appear: this machine's files, and file systems that Spark reaches through Hadoop. Of those the one that
+needs no server is `viewfs`, mounted on a directory of this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+# The session and the table are those of the other tests.
+from test_spark import KIND, ROLES, df, published, quiet, records, spark, table  # noqa: E402, F401
+
+import incrowd  # noqa: E402
+import incrowd.spark  # noqa: E402
+from incrowd.spark import _files, _hadoop  # noqa: E402
+from incrowd.spark._directory import Directory  # noqa: E402
+from incrowd.spark._files import LocalFiles  # noqa: E402
+from incrowd.spark._hadoop import HadoopFiles  # noqa: E402
+
+if KIND != "classic":
+    pytest.skip("a session of Connect has no Java", allow_module_level=True)
+
+JOB: dict[str, Any] = {**ROLES, "on_missing": "keep", "algorithm": "mondrian"}
+
+
+@pytest.fixture
+def mount(spark: Any, tmp_path: Path) -> str:  # noqa: F811
+    """A file system of its own, on the directory of the test. File systems are kept by name, so each has another."""
+    name = f"clinic{abs(hash(tmp_path))}"
+    spark._jsc.hadoopConfiguration().set(f"fs.viewfs.mounttable.{name}.link./data", tmp_path.as_uri())
+    return f"viewfs://{name}/data"
+
+
+def seen(path: Path) -> list[str]:
+    """What is in a directory, the sums aside that Hadoop keeps of files on this machine."""
+    return sorted(entry.name for entry in path.iterdir() if not entry.name.endswith(".crc"))
+
+
+def test_a_release_appears_is_verified_and_is_replaced(df: Any, table: Path, mount: str, tmp_path: Path) -> None:  # noqa: F811
+    twin = quiet(incrowd.anonymize, table, passthrough=["ward"], **JOB).to_arrow()
+    for _ in range(2):
+        made = quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", passthrough=["ward"], **JOB)
+        assert seen(tmp_path) == ["release"]
+        assert records(published(tmp_path / "release")) == records(twin)
+        assert made.df.count() == len(made) == 600
+    checked = incrowd.spark.verify(f"{mount}/release", spark=df.sparkSession)
+    assert checked.holds and checked.digest_matches and checked.digest == made.manifest.digest
+    assert incrowd.spark.verify(made).holds
+    # The digest is that of the files: whoever copies them verifies them without Spark.
+    own = incrowd.verify(tmp_path / "release")
+    assert own.holds and own.digest_matches and own.digest == made.manifest.digest
+    assert incrowd.spark.measure(df, made, on_missing="keep").metrics.ncp == pytest.approx(made.metrics.ncp)
+    part = next((tmp_path / "release").glob("part-*"))
+    part.rename(part.with_name("part-99999.snappy.parquet"))
+    (tmp_path / "release" / part.name).write_bytes((tmp_path / "release" / "part-99999.snappy.parquet").read_bytes())
+    assert not incrowd.spark.verify(f"{mount}/release", spark=df.sparkSession).holds
+
+
+def test_nothing_is_visible_before_it_is_judged(
+    df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    real, looked = Directory.publish, []
+
+    def look(self: Directory, manifest: bytes) -> None:
+        (work,) = seen(tmp_path)
+        assert work.startswith("_incrowd-release-") and b'"digest"' in manifest
+        assert (tmp_path / work).stat().st_mode & 0o777 == 0o700
+        looked.append(work)
+        real(self, manifest)
+
+    monkeypatch.setattr(Directory, "publish", look)
+    quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
+    assert looked and seen(tmp_path) == ["release"]
+
+
+def test_what_fails_leaves_nothing(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    with pytest.raises(incrowd.Unsatisfiable):
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 100_000})
+    assert seen(tmp_path) == []
+
+    def full(self: HadoopFiles, path: str, data: bytes) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(HadoopFiles, "write", full)
+    with pytest.raises(incrowd.ResourcesError, match="put in place"):
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
+    assert seen(tmp_path) == []
+    with pytest.raises(incrowd.JobError, match="no directory"):
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/none/release", **JOB)
+    assert seen(tmp_path) == []
+
+
+def test_a_release_that_cannot_be_replaced_stays(
+    df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
+    before = incrowd.verify(tmp_path / "release").digest
+    real, fails = HadoopFiles.rename, ["/release"]
+
+    def broken(self: HadoopFiles, path: str, to: str) -> None:
+        if any(path.endswith(end) for end in fails) and to == "release":
+            raise incrowd.ResourcesError("the name node went away")
+        real(self, path, to)
+
+    monkeypatch.setattr(HadoopFiles, "rename", broken)
+    with pytest.raises(incrowd.ResourcesError, match="name node"):
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 7})
+    assert seen(tmp_path) == ["release"] and incrowd.verify(tmp_path / "release").digest == before
+    # If not even the older one goes back, it is said where it is, and the next run puts it back.
+    fails.append("-old")
+    with pytest.raises(incrowd.ResourcesError, match="name node") as told:
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 7})
+    (old,) = seen(tmp_path)
+    assert old.endswith("-old") and told.value.help is not None and old in told.value.help
+    monkeypatch.setattr(HadoopFiles, "rename", real)
+    with pytest.raises(incrowd.Unsatisfiable):
+        quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 100_000})
+    assert seen(tmp_path) == ["release"] and incrowd.verify(tmp_path / "release").digest == before
+
+
+def test_only_a_release_is_replaced(df: Any, mount: str, tmp_path: Path) -> None:  # noqa: F811
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(incrowd.JobError, match="something else than a release"):
+        incrowd.spark.anonymize(df, to=f"{mount}/mine", **JOB)
+    with pytest.raises(incrowd.JobError, match="no directory"):
+        incrowd.spark.anonymize(df, to=f"{mount}/mine/thesis.txt", **JOB)
+    assert seen(tmp_path) == ["mine"] and seen(tmp_path / "mine") == ["thesis.txt"]
+    quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
+    with pytest.raises(incrowd.JobError, match="overwrite a table that is read"):
+        again = df.sparkSession.read.parquet(f"{mount}/release")
+        incrowd.spark.anonymize(again, to=f"{mount}/release", quasi=["sex"], k=2)
+    # The same files by another name.
+    with pytest.raises(incrowd.JobError, match="overwrite a table that is read"):
+        again = df.sparkSession.read.parquet((tmp_path / "release").as_uri())
+        incrowd.spark.anonymize(again, to=f"{mount}/release", quasi=["sex"], k=2)
+
+
+def test_leftovers_are_removed_when_nothing_lives_there(
+    df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    for age, is_dead in ((_hadoop.DEAD + 60, True), (_hadoop.DEAD - 120, False)):
+        left = tmp_path / "_incrowd-release-0123456789abcdef"
+        (left / "records").mkdir(parents=True)
+        for name in (".begun", ".alive", "."):
+            if name != ".":
+                (left / name).touch()
+            os.utime(left / name, (time.time() - age,) * 2)
+        other = tmp_path / "_incrowd-release-two-0123456789abcdef"
+        other.mkdir(exist_ok=True)
+        if is_dead:
+            quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
+            # That of another release is none of ours.
+            assert seen(tmp_path) == [other.name, "release"]
+        else:
+            with pytest.raises(incrowd.ResourcesError, match="another run") as told:
+                incrowd.spark.anonymize(df, to=f"{mount}/release", **JOB)
+            assert told.value.help is not None and left.name in told.value.help
+            assert seen(tmp_path) == [left.name, other.name, "release"]
+
+
+def test_a_run_gives_signs_of_life(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(_hadoop, "BEAT", 0.05)
+    place = Directory(spark, f"{mount}/release")
+    place.begin([])
+    (work,) = seen(tmp_path)
+    alive = tmp_path / work / ".alive"
+    os.utime(alive, (1, 1))
+    for _ in range(200):
+        if alive.stat().st_mtime > 1:
+            break
+        time.sleep(0.05)
+    assert alive.stat().st_mtime > 1
+    place.discard()
+    time.sleep(0.3)
+    assert seen(tmp_path) == []
+
+
+def contend(place: Any, mark: str, began: threading.Barrier) -> bool:
+    """Begins, and if it may, puts a release in place that says whose it is; whether it did."""
+    began.wait()
+    try:
+        place.begin([])
+    except incrowd.ResourcesError as error:
+        assert "another run" in str(error)
+        return False
+    files = place.files
+    # Whoever began has a place of its own until it publishes.
+    assert files.kind(place.work) == "directory"
+    files.write(f"{place.work}/note", mark.encode())
+    began.wait()
+    assert files.read(f"{place.work}/note") == mark.encode()
+    release = f"{place.work}/release"
+    if isinstance(files, LocalFiles):
+        files.path(release).mkdir()
+    files.write(f"{release}/part-0.parquet", mark.encode())
+    place.publish(mark.encode())
+    return True
+
+
+@pytest.mark.parametrize("kind", ["file", "viewfs"])
+def test_runs_that_begin_at_the_same_moment_do_not_remove_each_other(
+    spark: Any, mount: str, tmp_path: Path, kind: str  # noqa: F811
+) -> None:
+    for n in range(20):
+        to = str(tmp_path / "release") if kind == "file" else f"{mount}/release"
+        done: list[str] = []
+        failed: list[BaseException] = []
+        barrier = threading.Barrier(3)
+
+        def run(mark: str) -> None:
+            try:
+                if contend(Directory(spark, to), mark, barrier):  # noqa: B023
+                    done.append(mark)  # noqa: B023
+                else:
+                    barrier.wait()  # noqa: B023
+            except BaseException as error:  # noqa: BLE001
+                failed.append(error)  # noqa: B023
+                barrier.abort()  # noqa: B023
+
+        threads = [threading.Thread(target=run, args=(f"{n} {i}",)) for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failed
+        # One at least, and what is there is whole and that of one of them.
+        assert done and seen(tmp_path) == ["release"]
+        left = (tmp_path / "release" / "part-0.parquet").read_text()
+        assert left in done and (tmp_path / "release" / "_incrowd.release.json").read_text() == left
+
+
+def test_a_place_that_has_no_lock_yet_is_lost_and_another_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run makes its directory; before it has a lock, another looks for leftovers, removes that directory and goes on."""
+    first, second = (Directory(None, str(tmp_path / "release")) for _ in range(2))
+    real = _files._locked
+    taken: list[Path] = []
+
+    def late(path: Path) -> int | None:
+        if not taken:
+            taken.append(path.parent)
+            second.begin([])
+            assert not path.parent.exists()
+        return real(path)
+
+    monkeypatch.setattr(_files, "_locked", late)
+    with pytest.raises(incrowd.ResourcesError, match="another run"):
+        first.begin([])
+    assert second.work is not None and seen(tmp_path) == [second.work]
+    second.discard()
+    first.begin([])
+    assert first.work is not None and seen(tmp_path) == [first.work]
+    first.discard()
+    assert seen(tmp_path) == []
+
+
+def test_processes_that_begin_at_the_same_moment_do_not_remove_each_other(tmp_path: Path) -> None:
+    program = """
+import sys
+import incrowd
+from incrowd.spark._directory import Directory
+to, mark = sys.argv[1:]
+done = 0
+for n in range(100):
+    place = Directory(None, to)
+    try:
+        place.begin([])
+    except incrowd.ResourcesError as error:
+        assert "another run" in str(error), error
+        continue
+    files = place.files
+    files.path(f"{place.work}/release").mkdir()
+    for name in ("one", "two"):
+        files.write(f"{place.work}/release/{name}", mark.encode())
+    place.publish(mark.encode())
+    done += 1
+print(done)
+"""
+    to = str(tmp_path / "release")
+    runs = [subprocess.Popen([sys.executable, "-c", program, to, mark], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for mark in "abc"]
+    told = [run.communicate() for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], told
+    assert sum(int(out) for out, _ in told) >= 1
+    assert seen(tmp_path) == ["release"]
+    assert len({(tmp_path / "release" / name).read_text() for name in ("one", "two", "_incrowd.release.json")}) == 1
+
+
+def test_object_stores_are_refused(df: Any) -> None:  # noqa: F811
+    for scheme in ("s3", "s3a", "gs", "wasb", "wasbs", "unknown"):
+        with pytest.raises(incrowd.JobError, match=f"all at once in `{scheme}://`") as told:
+            incrowd.spark.anonymize(df, to=f"{scheme}://bucket/release", **JOB)
+        assert told.value.help is not None and "table=" in told.value.help and "hdfs://" in told.value.help
+    # A file system that is not there says so.
+    with pytest.raises(incrowd.Error, match="cannot reach|cannot look for"):
+        incrowd.spark.anonymize(df, to="viewfs://nowhere/data/release", **JOB)
+
+
+def test_an_object_store_behind_a_mount_is_refused(
+    df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    # The files of this machine stand for one.
+    monkeypatch.setattr(_hadoop, "BEHIND", _hadoop.RENAMING)
+    with pytest.raises(incrowd.JobError, match="behind the mount"):
+        incrowd.spark.anonymize(df, to=f"{mount}/release", **JOB)
+    assert seen(tmp_path) == []
