@@ -35,9 +35,10 @@ class Place(Protocol):
 
 
 def keyed(secret: str, of: Any) -> Any:
-    """Sixteen bytes, in hexadecimal digits, that nobody can tell from chance who does not have the secret."""
+    """Sixteen bytes that nobody can tell from chance who does not have the secret."""
     f = functions()
-    return f.substring(f.sha2(f.concat(f.lit(secret), of), 256), 1, 32)
+    of = f.concat(f.lit(secret).cast("binary"), of.cast("binary"))
+    return f.unhex(f.substring(f.sha2(of, 256), 1, 32))
 
 
 class SparkStore(Parts):
@@ -79,13 +80,15 @@ class SparkStore(Parts):
 
     def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
         """Puts the records together and writes them."""
+        f = functions()
         if slots is None:
             release = self._unfolded(plan, records)
         else:
             carried = [name for name, is_carried in columns if is_carried]
             self._write_records(carried)
             release = self._joined(plan, slots, carried)
-        release = release.orderBy(RANK, "key") if is_sorted else release.orderBy("key")
+        # Any order that follows from keys alone will do. Parts by a hash need no look at all keys beforehand, as ranges would.
+        release = release.orderBy(RANK, "key") if is_sorted else release.repartition(f.col("key")).sortWithinPartitions("key")
         self.place.write(release.select(*[col(name) for name, _ in columns]), "release")
         return int(self.place.read("release").count())
 
