@@ -157,6 +157,7 @@ def main() -> int:
     parser.add_argument("--fit", type=Path, help="fits a model of the cost to such a file, and measures nothing")
     parser.add_argument("--peer", type=Path, help="the peer's repository: runs it on the same tables")
     parser.add_argument("--table", type=Path, help="with --peer: a CSV file in place of generated people")
+    parser.add_argument("--sensitive", default="disease", help="with --peer: the sensitive column (default %(default)s)")
     parser.add_argument("--k", type=int, default=10, help="with --peer")
     parser.add_argument("--fragments", type=int, nargs="+", help="with --peer: into how many parts it cuts first (default: the executors)")
     parser.add_argument("--one", help=argparse.SUPPRESS)
