@@ -79,8 +79,8 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
         finally:
             spark.stop()
     answer = {
-        "seconds": clock.seconds, "spent": clock.spent, "all": ended - began, "copy": copied.seconds["copy"], "copy_spent": copied.spent["copy"],
-        "distinct": distinct, "published": published, "ncp": ncp, "groups": groups, "program": program, "java": watch.java,
+        "seconds": clock.seconds, "spent": clock.spent, "all": ended - began, "copy": copied.seconds["copy"],
+        "copy_spent": copied.spent["copy"], "distinct": distinct, "published": published, "ncp": ncp, "groups": groups, "program": program, "java": watch.java,
         "executor": watch.executor, "disk": watch.disk, "shuffled": cluster.shuffled(log, began, ended), "load": [load, watch.load],
     }
     shutil.rmtree(log)
@@ -105,8 +105,8 @@ def line(found: dict[str, Any], whole: float | None) -> str:
     factor = "" if whole is None else f", {found['ncp'] / whole:.3f} times"
     planned = "at once" if found["most_rows"] == AT_ONCE else f"in parts of {found['most_rows']:,}"
     cells = [
-        f"{found['rows']:,}", f"{found['distinct']:,}", str(found["executors"] or "`local[2]`"), " ".join(found["passthrough"]) or "nothing",
-        planned, *steps, f"{found['all']:.1f}", f"{found['copy']:.1f}", f"{sum(found['spent'].values()):.0f}",
+        f"{found['rows']:,}", f"{found['distinct']:,}", str(found["executors"] or "`local[2]`"),
+        " ".join(found["passthrough"]) or "nothing", planned, *steps, f"{found['all']:.1f}", f"{found['copy']:.1f}", f"{sum(found['spent'].values()):.0f}",
         f"{found['shuffled']:.0f}", f"{found['program']:.0f}", f"{found['disk']:.0f}", f"{found['ncp']:.5f}{factor}",
         f"{found['load'][0]:.1f} to {found['load'][1]:.1f}",
     ]

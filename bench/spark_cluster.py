@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 TICKS = os.sysconf("SC_CLK_TCK")
-#: How many bytes of an executor are not its heap.
+#: How many MiB of an executor are not its heap.
 BESIDE = 200
 
 

@@ -171,8 +171,8 @@ def ncp(source: Path, quasi: list[str], rows: Rows, place: Path) -> float:
 def compare(given: argparse.Namespace, place: Path) -> int:
     """The table of both, a line for each run."""
     quasi = given.quasi.split(",")
-    print("| table | records | executors | by | s | processor s | loss (NCP, `incrowd.measure`) | loss (the peer's measure) | groups | smallest | load |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    head = ["table", "records", "executors", "by", "s", "processor s", "NCP", "the peer's measure", "groups", "smallest", "load"]
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}", flush=True)
     for records in [0] if given.table else given.rows:
         source = table(given, records, place, [*quasi, given.sensitive])
         with source.open(encoding="utf-8") as lines:
@@ -182,11 +182,12 @@ def compare(given: argparse.Namespace, place: Path) -> int:
                 if len(rows) != count:
                     name += f", {count - len(rows):,} records missing"
                 groups = Counter(rows)
-                print(
-                    f"| {given.table.stem if given.table else 'generated'} | {count:,} | {executors or '`local[2]`'} | {name} | {took:.1f} | {spent:.0f} | "
-                    f"{ncp(source, quasi, rows, place):.5f} | {certainty_penalty(source, quasi, rows):.5f} | {len(groups):,} | "
-                    f"{min(groups.values())} | {os.getloadavg()[0]:.1f} |", flush=True,
-                )
+                cells = [
+                    given.table.stem if given.table else "generated", f"{count:,}", str(executors or "`local[2]`"), name, f"{took:.1f}",
+                    f"{spent:.0f}", f"{ncp(source, quasi, rows, place):.5f}", f"{certainty_penalty(source, quasi, rows):.5f}",
+                    f"{len(groups):,}", str(min(groups.values())), f"{os.getloadavg()[0]:.1f}",
+                ]
+                print(f"| {' | '.join(cells)} |", flush=True)
     return 0
 
 
