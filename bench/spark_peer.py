@@ -165,7 +165,7 @@ def ncp(source: Path, quasi: list[str], rows: Rows, place: Path) -> float:
         writer.writerows(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(incrowd.measure(source, released, quasi=quasi).ncp)
+        return float(incrowd.measure(source, released, quasi=quasi).metrics.ncp)
 
 
 def compare(given: argparse.Namespace, place: Path) -> int:
