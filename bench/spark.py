@@ -50,7 +50,6 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
         builder = builder.config(key, value)
     builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", log.as_uri())
     spark = builder.config("spark.eventLog.compress", "false").config("spark.eventLog.rolling.enabled", "false").getOrCreate()
-    spark.conf.set("spark.incrowd.maxDistinctRows", str(asked["most_rows"]))
     folded = [*asked["quasi"], "disease"]
     load = os.getloadavg()[0]
     with cluster.Watch(place) as watch:
@@ -70,6 +69,7 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
             release = incrowd.spark.anonymize(
                 df, to=place / "release", progress=clock.told, algorithm="mondrian", identifier=["name"], quasi=asked["quasi"],
                 sensitive=["disease"], passthrough=asked["passthrough"], model=asked["model"],
+                most_rows=asked["most_rows"],
             )
             clock.step("")
             ended = time.time()

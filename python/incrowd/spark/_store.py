@@ -146,9 +146,8 @@ class SparkStore(Parts):
         """What was written, as anybody reads it."""
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
-        own = self.table.most_rows
         # What was planned in parts is judged as a whole; a release has fewer distinct rows than its table, and judging needs less.
-        most = None if own is None else max(own, DISTINCT_ROWS)
+        most = max(self.table.limit(len(self._columns) or 1), DISTINCT_ROWS)
         return SparkTable(staged, "the release", lambda: self.place.digest("release"), most)
 
     def publish(self, manifest: bytes) -> None:
