@@ -1,9 +1,15 @@
-"""What a release on Spark costs, by step: `python bench/spark.py [--rows N …] [--masters M …] [--most-rows N]`; prints Markdown.
+"""What a release on Spark costs: `python bench/spark.py [--rows N …] [--executors N …] …`; prints Markdown.
 
-Spark makes a table of people who do not exist: five quasi-identifiers, one sensitive column, and others that are published as they are
-or dropped. For each size and each cluster the release is made and verified. Bytes of shuffles come from Spark's event log. With
-`--most-rows` every release is made a second time, planned in parts, and its loss is set beside that of planning at once. Needs Java
-and `pip install pyspark pyarrow incrowd`.
+    python bench/spark.py --rows 1000000 5000000 --executors 1 2        a table of figures, one run in each line
+    python bench/spark.py --rows 5000000 --executors 0 --passthrough ward      with a column that is published as it is, on local[2]
+    python bench/spark.py --rows 1000000 --most-rows 150000             also planned in parts, with the loss of both
+    python bench/spark.py --save runs.jsonl …                           also adds what was measured to a file
+    python bench/spark.py --fit runs.jsonl                              a model of the cost, fitted to such a file
+    python bench/spark.py --peer PATH --rows 100000                     beside Mondrian for Spark; PATH has its `distributed/`
+
+Every run starts a cluster of its own. Spark makes a table of people who do not exist; it is copied by Spark, and then the release is
+made, in the same session. Bytes of shuffles come from Spark's event log. Everything lies below `--place` and is removed at the end.
+Linux; needs Java and `pip install pyspark pyarrow incrowd`.
 """
 
 from __future__ import annotations
@@ -11,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -21,132 +26,160 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-ROLES: dict[str, Any] = {
-    "identifier": ["name"], "quasi": ["age", "zip", "sex", "education", "income"], "sensitive": ["disease"], "k": 10,
-}
+import spark_cluster as cluster
+
+STEPS = ("counting", "planning", "writing", "checking")
+AT_ONCE = 10**9
+HEAD = (
+    "| records | distinct rows | executors | passed through | planned | counting | planning | writing | checking | all | copying the table "
+    "| processor s | shuffled MiB | program MiB | disk MiB | loss (NCP) | load |"
+)
 
 
-def make(spark: Any, rows: int, path: Path) -> None:
-    from pyspark.sql import functions as f
-
-    def draw(salt: int, n: int) -> Any:
-        return f.pmod(f.xxhash64(f.col("id"), f.lit(salt)), f.lit(n))
-
-    # Sums and least values of draws: most people are ordinary, and some are not.
-    age = ((draw(1, 45) + draw(2, 45)) + draw(7, 10)).cast("int")
-    zip_ = f.concat(f.lit("1"), f.lpad(f.least(draw(3, 1000), draw(4, 1000), draw(8, 1000)).cast("string"), 3, "0"))
-    income = (f.least(draw(5, 200), draw(9, 200), draw(10, 200)) * 1000).cast("int")
-    spark.range(rows).select(
-        f.col("id").cast("string").alias("name"), age.alias("age"), zip_.alias("zip"),
-        f.when(draw(6, 2) == 0, "f").otherwise("m").alias("sex"),
-        f.least(draw(11, 16), draw(12, 16)).cast("int").alias("education"), income.alias("income"),
-        draw(13, 6).cast("string").alias("disease"), draw(14, 9).cast("string").alias("ward"),
-        draw(15, 1000).cast("int").alias("score"), draw(16, 50).cast("string").alias("clinic"),
-    ).write.parquet(path.as_uri())
-
-
-def shuffled(log: Path) -> int:
-    """The bytes that tasks wrote for shuffles."""
-    total = 0
-    for file in (file for file in log.rglob("*") if file.is_file() and not file.name.startswith(".")):
-        with file.open(encoding="utf-8") as lines:
-            for line in lines:
-                if '"SparkListenerTaskEnd"' in line:
-                    metrics = json.loads(line).get("Task Metrics") or {}
-                    total += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
-    return total
-
-
-def run(given: dict[str, Any]) -> dict[str, Any]:
-    """One release, in a process and a session of its own."""
+def run(asked: dict[str, Any]) -> dict[str, Any]:
+    """One release, in this process and a session of its own."""
     warnings.simplefilter("ignore")
     from pyspark.sql import SparkSession
 
     import incrowd.spark
 
-    place = Path(given["place"])
+    place = Path(asked["place"])
     log = Path(tempfile.mkdtemp(prefix="log-", dir=place))
-    builder = SparkSession.builder.master(given["master"]).config("spark.driver.memory", "2g").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.executor.memory", "1000m").config("spark.eventLog.enabled", "true")
-    builder = builder.config("spark.eventLog.dir", log.as_uri()).config("spark.eventLog.compress", "false")
-    builder = builder.config("spark.sql.shuffle.partitions", "16").config("spark.local.dir", str(place / "local"))
-    spark = builder.config("spark.log.level", "ERROR").config("spark.driver.maxResultSize", "2g").getOrCreate()
-    try:
-        people = place / f"people-{given['rows']}"
-        if not people.exists():
-            make(spark, given["rows"], people)
-        df = spark.read.parquet(people.as_uri())
-        df.limit(10).count()
-        steps: dict[str, float] = {}
-        last = ["starting", time.monotonic()]
-
-        def told(step: str, _: int, __: int | None) -> None:
-            now = time.monotonic()
-            steps[str(last[0])] = steps.get(str(last[0]), 0) + now - float(last[1])
-            last[:] = [step, now]
-
-        begun = time.monotonic()
-        release = incrowd.spark.anonymize(
-            df, to=place / "release", progress=told, algorithm="mondrian", most_rows=given["most_rows"], **ROLES
-        )
-        told("", 0, None)
-        answer = {
-            "seconds": time.monotonic() - begun, "steps": steps, "ncp": release.metrics.ncp, "groups": release.manifest.groups,
-            "published": len(release), "program": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
-            "driver": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10,
-            "distinct": df.select(*ROLES["quasi"], *ROLES["sensitive"]).distinct().count() if given["count"] else None,
-        }
-    finally:
-        spark.stop()
-    answer["shuffle"] = shuffled(log) / 2**20
-    shutil.rmtree(log, ignore_errors=True)
-    shutil.rmtree(place / "release", ignore_errors=True)
+    builder = SparkSession.builder.master(cluster.master(asked["executors"], asked["memory"]))
+    for key, value in cluster.settings(place, asked["executors"], asked["memory"], asked["driver_memory"]).items():
+        builder = builder.config(key, value)
+    builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", log.as_uri())
+    spark = builder.config("spark.eventLog.compress", "false").config("spark.eventLog.rolling.enabled", "false").getOrCreate()
+    folded = [*asked["quasi"], "disease"]
+    load = os.getloadavg()[0]
+    with cluster.Watch(place) as watch:
+        try:
+            table = place / f"people-{asked['rows']}"
+            if not table.exists():
+                cluster.people(spark, asked["rows"]).write.parquet(table.as_uri())
+            df = spark.read.parquet(table.as_uri())
+            copied = cluster.Clock()
+            copied.step("copy")
+            df.write.parquet((place / "copy").as_uri())
+            copied.step("")
+            shutil.rmtree(place / "copy")
+            began = time.time()
+            clock = cluster.Clock()
+            clock.step("counting")
+            release = incrowd.spark.anonymize(
+                df, to=place / "release", progress=clock.told, algorithm="mondrian", identifier=["name"], quasi=asked["quasi"],
+                sensitive=["disease"], passthrough=asked["passthrough"], model=asked["model"],
+                most_rows=asked["most_rows"],
+            )
+            clock.step("")
+            ended = time.time()
+            program = cluster.peak()
+            published, ncp, groups = len(release), release.metrics.ncp, release.manifest.groups
+            distinct = asked["distinct"] or df.select(*folded).distinct().count()
+        finally:
+            spark.stop()
+    answer = {
+        "seconds": clock.seconds, "spent": clock.spent, "all": ended - began, "copy": copied.seconds["copy"],
+        "copy_spent": copied.spent["copy"], "distinct": distinct, "published": published, "ncp": ncp, "groups": groups, "program": program, "java": watch.java,
+        "executor": watch.executor, "disk": watch.disk, "shuffled": cluster.shuffled(log, began, ended), "load": [load, watch.load],
+    }
+    shutil.rmtree(log)
+    shutil.rmtree(place / "release")
     return answer
 
 
-def main() -> None:
+def in_process(asked: dict[str, Any]) -> dict[str, Any] | str:
+    """The answer of `run` in a process of its own, or what went wrong."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--one", json.dumps(asked)], capture_output=True, text=True, check=False,
+        env=cluster.environment(Path(asked["place"])),
+    )
+    if done.returncode:
+        return "; ".join(done.stderr.strip().splitlines()[-1:])
+    return {**asked, **json.loads(done.stdout.strip().splitlines()[-1])}
+
+
+def line(found: dict[str, Any], whole: float | None) -> str:
+    """A run as a line of the table."""
+    steps = [f"{found['seconds'].get(step, 0):.1f}" for step in STEPS]
+    factor = "" if whole is None else f", {found['ncp'] / whole:.3f} times"
+    planned = "at once" if found["most_rows"] == AT_ONCE else f"in parts of {found['most_rows']:,}"
+    cells = [
+        f"{found['rows']:,}", f"{found['distinct']:,}", str(found["executors"] or "`local[2]`"),
+        " ".join(found["passthrough"]) or "nothing", planned, *steps, f"{found['all']:.1f}", f"{found['copy']:.1f}", f"{sum(found['spent'].values()):.0f}",
+        f"{found['shuffled']:.0f}", f"{found['program']:.0f}", f"{found['disk']:.0f}", f"{found['ncp']:.5f}{factor}",
+        f"{found['load'][0]:.1f} to {found['load'][1]:.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def measure(given: argparse.Namespace, place: Path) -> int:
+    """The table of all runs that were asked for."""
+    failed = 0
+    print(HEAD)
+    print("|" + "---|" * (HEAD.count("|") - 1), flush=True)
+    for rows in given.rows:
+        distinct = None
+        for executors in given.executors:
+            whole = None
+            for most in [AT_ONCE] + ([given.most_rows] if given.most_rows else []):
+                asked = {
+                    "rows": rows, "executors": executors, "most_rows": most, "place": str(place), "distinct": distinct,
+                    "quasi": given.quasi.split(","), "passthrough": given.passthrough, "model": given.model,
+                    "memory": given.memory, "driver_memory": given.driver_memory,
+                }
+                found = in_process(asked)
+                if isinstance(found, str):
+                    print(f"| {rows:,} | | {executors} | failed: {found} |", flush=True)
+                    failed = 1
+                    continue
+                print(line(found, whole), flush=True)
+                distinct, whole = found["distinct"], found["ncp"] if whole is None else whole
+                if given.save:
+                    with given.save.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({key: value for key, value in found.items() if key != "place"}) + "\n")
+        shutil.rmtree(place / f"people-{rows}", ignore_errors=True)
+    return failed
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--masters", nargs="+", default=["local-cluster[1,1,1200]", "local-cluster[2,1,1200]"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000], help="how many records")
+    parser.add_argument("--executors", type=int, nargs="+", default=[2], help="how many, each with one core; 0 is local[2]")
+    parser.add_argument("--quasi", default="age,zip,sex", help="quasi-identifiers: of age,zip,sex,education,income (default %(default)s)")
+    parser.add_argument("--passthrough", nargs="*", default=[], help="columns published as they are: of ward,score,clinic")
+    parser.add_argument("--model", nargs="+", default=["k-anonymity:k=10"], help="promises (default %(default)s)")
     parser.add_argument("--most-rows", type=int, help="plan in parts of at most so many distinct rows, too")
+    parser.add_argument("--memory", type=int, default=1400, help="MiB of heap of an executor (default %(default)s)")
+    parser.add_argument("--driver-memory", default="2g", help="heap of the driver's Java (default %(default)s)")
+    parser.add_argument("--place", type=Path, help="a directory for tables, shuffles and releases")
+    parser.add_argument("--save", type=Path, help="adds what was measured to a file")
+    parser.add_argument("--fit", type=Path, help="fits a model of the cost to such a file, and measures nothing")
+    parser.add_argument("--peer", type=Path, help="the peer's repository: runs it on the same tables")
+    parser.add_argument("--table", type=Path, help="with --peer: a CSV file in place of generated people")
+    parser.add_argument("--sensitive", default="disease", help="with --peer: the sensitive column (default %(default)s)")
+    parser.add_argument("--k", type=int, default=10, help="with --peer")
+    parser.add_argument("--fragments", type=int, nargs="+", help="with --peer: into how many parts it cuts first (default: the executors)")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
     if given.one:
         print(json.dumps(run(json.loads(given.one))))
-        return
-    place = Path(tempfile.mkdtemp(prefix="incrowd-spark-"))
-    print("| records | cluster | planned | s | shuffled MiB | program MiB | groups | loss (NCP) | steps, s |")
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+        return 0
+    if given.fit:
+        import spark_model
+
+        print(spark_model.report([json.loads(text) for text in given.fit.read_text(encoding="utf-8").splitlines()]))
+        return 0
+    place = Path(tempfile.mkdtemp(prefix="incrowd-spark-", dir=given.place))
     try:
-        for rows in given.rows:
-            counted = True
-            for master in given.masters:
-                whole = None
-                for most in [10**9] + ([given.most_rows] if given.most_rows else []):
-                    asked = {"rows": rows, "master": master, "most_rows": most, "place": str(place), "count": counted}
-                    done = subprocess.run(
-                        [sys.executable, __file__, "--one", json.dumps(asked)], capture_output=True, text=True, check=False
-                    )
-                    if done.returncode:
-                        print(f"| {rows:,} | {master} | {most:,} | failed: {done.stderr.strip().splitlines()[-1:]} |", flush=True)
-                        continue
-                    found = json.loads(done.stdout.strip().splitlines()[-1])
-                    if found["distinct"] is not None:
-                        print(f"<!-- {rows:,} records have {found['distinct']:,} distinct rows; load {os.getloadavg()[0]:.1f} -->")
-                        counted = False
-                    factor = "" if whole is None else f", {found['ncp'] / whole:.3f} times"
-                    whole = found["ncp"] if whole is None else whole
-                    steps = ", ".join(f"{step} {s:.1f}" for step, s in found["steps"].items() if step and s >= 0.05)
-                    how = "at once" if most == 10**9 else f"in parts of {most:,}"
-                    print(
-                        f"| {rows:,} | {master} | {how} | {found['seconds']:.1f} | {found['shuffle']:.0f} | {found['program']:.0f} | "
-                        f"{found['groups']:,} | {found['ncp']:.5f}{factor} | {steps} |", flush=True,
-                    )
+        if given.peer:
+            import spark_peer
+
+            return spark_peer.compare(given, place)
+        return measure(given, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -56,6 +56,17 @@ def test_every_promise_holds_of_the_whole_and_nobody_is_lost(
     assert release.metrics.ncp <= 2 * twin.manifest.metrics.ncp + 0.05
 
 
+def test_the_setting_of_a_session_says_the_same_as_the_argument(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Also of a release that has more distinct rows than the setting allows to plan at once."""
+    spark.conf.set(incrowd.spark.SETTING, "20")
+    try:
+        release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", on_missing="keep", **PARTED)
+    finally:
+        spark.conf.unset(incrowd.spark.SETTING)
+    assert release.df.distinct().count() > 20
+    assert quiet(incrowd.spark.verify, release).holds
+
+
 def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> None:  # noqa: F811
     """Whoever is published is where the table has somebody: the loss against the original is what the manifest says."""
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **PARTED)

@@ -35,9 +35,10 @@ class Place(Protocol):
 
 
 def keyed(secret: str, of: Any) -> Any:
-    """Sixteen bytes, in hexadecimal digits, that nobody can tell from chance who does not have the secret."""
+    """Sixteen bytes that nobody can tell from chance who does not have the secret."""
     f = functions()
-    return f.substring(f.sha2(f.concat(f.lit(secret), of), 256), 1, 32)
+    of = f.concat(f.lit(secret).cast("binary"), of.cast("binary"))
+    return f.unhex(f.substring(f.sha2(of, 256), 1, 32))
 
 
 class SparkStore(Parts):
@@ -83,13 +84,15 @@ class SparkStore(Parts):
 
     def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
         """Puts the records together and writes them."""
+        f = functions()
         if slots is None:
             release = self._unfolded(plan, records)
         else:
             carried = [name for name, is_carried in columns if is_carried]
             self._write_records(carried)
             release = self._joined(plan, slots, carried)
-        release = release.orderBy(RANK, "key") if is_sorted else release.orderBy("key")
+        # Any order that follows from keys alone will do. Parts by a hash need no look at all keys beforehand, as ranges would.
+        release = release.orderBy(RANK, "key") if is_sorted else release.repartition(f.col("key")).sortWithinPartitions("key")
         self.place.write(release.select(*[col(name) for name, _ in columns]), "release")
         return int(self.place.read("release").count())
 
@@ -147,9 +150,8 @@ class SparkStore(Parts):
         """What was written, as anybody reads it."""
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
-        own = self.table.most_rows
         # What was planned in parts is judged as a whole; a release has fewer distinct rows than its table, and judging needs less.
-        most = None if own is None else max(own, DISTINCT_ROWS)
+        most = max(self.table.limit(len(self._columns) or 1), DISTINCT_ROWS)
         return SparkTable(staged, "the release", lambda: self.place.digest("release"), most)
 
     def publish(self, manifest: bytes) -> None:
