@@ -41,6 +41,17 @@ def _missing_package() -> Generator[None, None, None]:
         raise
 
 
+def _inside(part: Part) -> list[str]:
+    """What the places of a row of a part have to be."""
+    return [f"p{i} between {low} and {high}" for i, (low, high) in enumerate(part)]
+
+
+def _piece(column: int, borders: Sequence[int]) -> str:
+    """How many borders lie before the place of a row."""
+    pieces = " ".join(f"when p{column} <= {border} then {n}" for n, border in enumerate(borders))
+    return f"case {pieces} else {len(borders)} end" if borders else "0"
+
+
 class Parts:
     """The half of a store that keeps rows for planning in parts."""
 
@@ -113,13 +124,11 @@ class Parts:
 
     def _part(self, part: Part | None = None) -> Any:
         """The rows of a part; without one, of all parts."""
-        f = functions()
+        # As one text: a plan of many steps is nested more deeply than a client of Connect reads.
+        wanted = [f"v{i} > 0" for i in range(len(self._columns) if self._drop_missing else 0)]
         rows = self.place.read("rows")
-        for i in range(len(self._columns) if self._drop_missing else 0):
-            rows = rows.where(f.col(f"v{i}") > 0)
-        for i, (low, high) in enumerate(part or ()):
-            rows = rows.where(f.col(f"p{i}").between(low, high))
-        return rows
+        wanted += _inside(part or ())
+        return rows.where(" and ".join(wanted)) if wanted else rows
 
     def codes(self) -> list[list[int]]:
         """The codes of each column that occur in a part."""
@@ -149,12 +158,8 @@ class Parts:
         f = functions()
         names = [f"b{i}" for i in range(len(borders))]
         with spark_errors("while it counted coarse boxes"):
-            rows = self._part(part)
-            for i, places in enumerate(borders):
-                before = f.lit(0)
-                for place in places:
-                    before = before + (f.col(f"p{i}") > place).cast("int")
-                rows = rows.withColumn(f"b{i}", before)
+            pieces = [f.expr(_piece(i, places)).alias(f"b{i}") for i, places in enumerate(borders)]
+            rows = self._part(part).select(*pieces, "records")
             counted = rows.groupBy(*names).agg(f.count("*").alias("rows"), f.sum("records").alias("records"))
             return to_arrow(counted)
 
@@ -190,15 +195,10 @@ class Parts:
         f = functions()
         arguments, job = self.job
         sent = message(self.table.schema(), arguments, None if job is None else os.path.abspath(job), columns, marker)
-        number: Any = f
-        for i, part in enumerate(parts):
-            inside = f.lit(True)
-            for q, (low, high) in enumerate(part):
-                inside = inside & f.col(f"p{q}").between(low, high)
-            number = number.when(inside, f.lit(i))
+        which = " ".join(f"when {' and '.join(_inside(part))} then {i}" for i, part in enumerate(parts))
         codes = [f"v{i}" for i in range(len(self._columns))]
         with spark_errors("while executors planned"), _missing_package():
-            rows = self._part().withColumn("part", number).where(f.col("part").isNotNull()).select(*codes, "records", ROW, "part")
+            rows = self._part().withColumn("part", f.expr(f"case {which} end")).where(f.col("part").isNotNull()).select(*codes, "records", ROW, "part")
             rows = rows.repartition(max(1, min(len(parts), 4096)), "part").sortWithinPartitions("part")
             self.place.write(rows.mapInArrow(partial(plan, sent), SCHEMA), "planned")
 
