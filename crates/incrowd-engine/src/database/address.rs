@@ -77,6 +77,7 @@ impl Address {
     }
 
     /// What the address says of the login.
+    #[cfg(any(feature = "postgres", test))]
     pub(crate) fn login(&self, name: &str) -> Option<String> {
         self.login.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }

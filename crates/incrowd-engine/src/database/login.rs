@@ -38,7 +38,7 @@ pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
     if config.get_hosts().is_empty() {
         // A certificate is held against a name, and this is the only one there is.
         for address in config.get_hostaddrs().to_vec() {
-            config.host(&address.to_string());
+            config.host(address.to_string());
         }
     }
     if config.get_ports().is_empty()

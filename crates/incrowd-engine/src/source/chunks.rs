@@ -26,11 +26,14 @@ pub(super) struct Chunk {
 pub(super) enum Chunks {
     File(Box<Cutting>),
     /// A relation of a database sends whole records.
-    Relation {
-        part: Part,
-        blocks: Blocks,
-        hasher: Option<blake3::Hasher>,
-    },
+    Relation(Box<Sent>),
+}
+
+/// What a relation sends.
+pub(super) struct Sent {
+    part: Part,
+    blocks: Blocks,
+    hasher: Option<blake3::Hasher>,
 }
 
 /// A file being cut.
@@ -100,7 +103,8 @@ impl Chunks {
     ) -> Result<Chunks> {
         match &part.database {
             Some(relation) => {
-                Ok(Chunks::Relation { part: part.clone(), blocks: relation.read(wanted, sending)?, hasher })
+                let (part, blocks) = (part.clone(), relation.read(wanted, sending)?);
+                Ok(Chunks::Relation(Box::new(Sent { part, blocks, hasher })))
             }
             None => Cutting::open(part, hasher).map(|file| Chunks::File(Box::new(file))),
         }
@@ -110,7 +114,7 @@ impl Chunks {
     pub(super) fn into_hasher(self) -> Option<blake3::Hasher> {
         match self {
             Chunks::File(file) => file.raw.lock().ok().and_then(|mut raw| raw.hasher.take()),
-            Chunks::Relation { hasher, .. } => hasher,
+            Chunks::Relation(sent) => sent.hasher,
         }
     }
 
@@ -119,10 +123,10 @@ impl Chunks {
     pub(super) fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
         match self {
             Chunks::File(file) => file.next(careful),
-            Chunks::Relation { part, blocks, hasher } => {
-                let Some(block) = blocks.next() else { return Ok(None) };
-                let bytes = block.map_err(|e| unreadable(&part.path, &e))?;
-                if let Some(hasher) = hasher {
+            Chunks::Relation(sent) => {
+                let Some(block) = sent.blocks.next() else { return Ok(None) };
+                let bytes = block.map_err(|e| unreadable(&sent.part.path, &e))?;
+                if let Some(hasher) = &mut sent.hasher {
                     hasher.update(&bytes);
                 }
                 Ok(Some(Chunk { read: bytes.len() as u64, bytes }))
