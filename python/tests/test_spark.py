@@ -35,6 +35,8 @@ KIND = os.environ.get("INCROWD_TEST_SPARK", "classic")
 # Without these the name of the machine is looked up, which takes a minute where there is no network.
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+# Executors have the packages of this environment.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 ROLES: dict[str, Any] = {"identifier": ["name"], "quasi": ["age", "zip", "sex"], "sensitive": ["disease"], "k": 5}
 LEVELS = {"zip": "mask", "age": "intervals:10"}
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 # The session and the table are those of the other tests.
-from test_spark import LEVELS, ROLES, df, published, quiet, records, spark, table  # noqa: E402, F401
+from test_spark import KIND, LEVELS, ROLES, df, published, quiet, records, spark, table  # noqa: E402, F401
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
@@ -20,6 +20,8 @@ from incrowd import _incrowd  # noqa: E402
 
 DIVERSE = ["l-diversity:l=2,on=disease"]
 PARTED: dict[str, Any] = {**ROLES, "algorithm": "mondrian"}
+#: What is the same however the session is reached is tested once.
+once = pytest.mark.skipif(KIND != "classic", reason="tested in a classic session")
 
 
 def histogram(cells: list[Any]) -> dict[Any, int]:
@@ -67,6 +69,7 @@ def test_the_setting_of_a_session_says_the_same_as_the_argument(df: Any, spark: 
     assert quiet(incrowd.spark.verify, release).holds
 
 
+@once
 def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> None:  # noqa: F811
     """Whoever is published is where the table has somebody: the loss against the original is what the manifest says."""
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **PARTED)
@@ -74,12 +77,14 @@ def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> Non
     assert measured.metrics.ncp == pytest.approx(release.metrics.ncp)
 
 
+@once
 def test_a_limit_that_is_not_reached_changes_nothing(df: Any, tmp_path: Path) -> None:  # noqa: F811
     for to, limit in (("a", 100_000), ("b", None)):
         quiet(incrowd.spark.anonymize, df, to=tmp_path / to, most_rows=limit, on_missing="keep", **PARTED)
     assert records(published(tmp_path / "a")) == records(published(tmp_path / "b"))
 
 
+@once
 def test_it_is_said_before_what_parts_need(df: Any, tmp_path: Path) -> None:  # noqa: F811
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -101,6 +106,7 @@ def together(path: Path) -> dict[tuple[Any, ...], list[str]]:
     return groups
 
 
+@once
 @pytest.mark.parametrize("algorithm", [{"name": "auto"}, {"name": "top-down", "seed": 1}, {"name": "mdav"}], ids=lambda a: a["name"])
 def test_every_local_algorithm_plans_parts(df: Any, table: Path, tmp_path: Path, algorithm: dict[str, Any]) -> None:  # noqa: F811
     job = {**ROLES, "algorithm": algorithm, "on_missing": "keep", "model": DIVERSE}
@@ -116,6 +122,7 @@ def test_every_local_algorithm_plans_parts(df: Any, table: Path, tmp_path: Path,
     assert quiet(incrowd.spark.measure, df, release, on_missing="keep").metrics.ncp == pytest.approx(release.metrics.ncp)
 
 
+@once
 @pytest.mark.parametrize(
     ("model", "more", "kept"),
     [
@@ -231,6 +238,7 @@ def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
     assert found == [(2, [2, 2], ["v"]), (5, [5, 5, 5], ["v"]), (7, [7, 7, 7], ["v"])]
 
 
+@once
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -258,3 +266,14 @@ def test_a_table_that_cannot_be_cut_is_refused(df: Any, tmp_path: Path) -> None:
     with pytest.raises(incrowd.ResourcesError, match="cannot be cut"):
         quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=2, on_missing="keep", **PARTED)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_table_of_many_columns_is_planned_in_parts(spark: Any, tmp_path: Path) -> None:  # noqa: F811
+    columns = [f"q{i}" for i in range(18)]
+    rows = [tuple((n * (i + 3) + n // 7) % 5 for i in range(len(columns))) for n in range(300)]
+    wide = spark.createDataFrame(rows, columns)
+    release = quiet(
+        incrowd.spark.anonymize, wide, quasi=columns, k=5, algorithm="mondrian", to=tmp_path / "release", most_rows=150
+    )
+    assert release.manifest.records.published == 300
+    assert quiet(incrowd.spark.verify, release).holds

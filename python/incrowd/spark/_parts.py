@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 RECORDS, FIRST, LOOK, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look", "_incrowd_row"
 Part = Sequence[tuple[int, int]]
+#: Joins of one plan. A client of Connect does not read one that is nested much more deeply.
+_JOINS = 8
 
 
 @contextmanager
@@ -118,6 +120,9 @@ class Parts:
                 value = self.place.read(f"values_{i}").join(code, ROW)
                 value = value.select(f.col(f"c{i}").alias("r"), f"v{i}", *([f"p{i}"] if i < quasi else []))
                 rows = rows.join(value, f.col(f"c{i}").eqNullSafe(f.col("r"))).drop("r")
+                if (i + 1) % _JOINS == 0 and i + 1 < len(codes):
+                    self.place.write(rows, f"rows_{i}")
+                    rows = self.place.read(f"rows_{i}")
             self.place.write(rows, "rows")
             if self.place.read("rows").count() != self.place.read("folded").count():
                 raise InputError("some values of the table are not equal to themselves", help="read it from files instead")
