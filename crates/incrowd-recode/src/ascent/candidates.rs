@@ -8,6 +8,9 @@ use crate::improve::{Judge, ModelCheck};
 /// Records are first counted in at most so many buckets.
 const MOST_BUCKETS: usize = 1 << 20;
 
+/// How often the values of classes occur is counted where that takes at most so many numbers.
+const MOST_COUNTS: usize = 1 << 22;
+
 /// No class yet, or none that matters.
 const NONE: u32 = u32::MAX;
 
@@ -23,6 +26,8 @@ pub(super) struct ClassCounter {
     /// Which class a key is, by key or, if there are too many, by the place it was put to.
     by_key: Vec<u32>,
     by_place: Vec<(u64, u32)>,
+    /// By class, how often each value occurs, if that decides.
+    counts: Vec<u64>,
 }
 
 /// The rows of classes that may be groups.
@@ -40,8 +45,8 @@ pub(super) struct CandidateGroups {
 struct Class {
     rows: Range<usize>,
     records: u64,
-    /// Whether the models admit all of them.
-    admitted: bool,
+    /// Whether the models admit all of them, if they were asked.
+    admitted: Option<bool>,
 }
 
 /// What is known of a class while its rows are counted.
@@ -52,10 +57,12 @@ struct Counted {
 }
 
 impl ClassCounter {
-    /// The rows that have company among `rows`, which are those that are `there`.
-    pub(super) fn candidates(
+    /// The rows that have company among `rows`, which are those that are `there`. Classes are judged with the `judge`, if there is
+    /// one and how often values occur decides.
+    pub(super) fn candidates<'a>(
         &mut self,
-        check: &ModelCheck<'_>,
+        check: &ModelCheck<'a>,
+        judge: Option<&mut Judge<'a>>,
         parts: &[&Part],
         rows: &[u32],
         there: &[bool],
@@ -72,28 +79,45 @@ impl ClassCounter {
         self.buckets.clear();
         self.buckets.resize(keys.unwrap_or(1 << bits), 0);
         self.keyed.clear();
-        'rows: for &row in rows.iter().filter(|row| there[**row as usize]) {
+        self.keyed.resize(rows.len(), (0, 0));
+        // Written without asking first, and kept only if it counts: which rows do is hard to foretell.
+        let mut kept = 0;
+        for &row in rows {
             let mut key = 0u64;
+            let mut counts = there[row as usize];
             for part in parts {
                 let class = part.classes[row as usize];
-                if class == ALONE {
-                    continue 'rows;
-                }
+                counts &= class != ALONE;
                 key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
             }
+            self.keyed[kept] = (key, row);
+            kept += usize::from(counts);
+        }
+        self.keyed.truncate(kept);
+        for &(key, row) in &self.keyed {
             let count = &mut self.buckets[bucket(key)];
             *count = count.saturating_add(u32::try_from(check.data.weight(row as usize)).unwrap_or(u32::MAX));
-            self.keyed.push((key, row));
         }
-        self.keyed.retain(|&(key, _)| self.buckets[bucket(key)] >= least);
+        let mut kept = 0;
+        for at in 0..self.keyed.len() {
+            let keyed = self.keyed[at];
+            self.keyed[kept] = keyed;
+            kept += usize::from(self.buckets[bucket(keyed.0)] >= least);
+        }
+        self.keyed.truncate(kept);
         if self.keyed.is_empty() {
             return CandidateGroups { looked_at, ..CandidateGroups::default() };
         }
-        CandidateGroups { looked_at, ..self.told_apart(check, keys) }
+        CandidateGroups { looked_at, ..self.told_apart(check, judge, keys) }
     }
 
     /// The classes among the keyed rows; `keys` is how many keys there are, if they are few.
-    fn told_apart(&mut self, check: &ModelCheck<'_>, keys: Option<usize>) -> CandidateGroups {
+    fn told_apart<'a>(
+        &mut self,
+        check: &ModelCheck<'a>,
+        mut judge: Option<&mut Judge<'a>>,
+        keys: Option<usize>,
+    ) -> CandidateGroups {
         let slots = (2 * self.keyed.len()).next_power_of_two().max(16);
         self.by_key.clear();
         self.by_place.clear();
@@ -101,7 +125,11 @@ impl ClassCounter {
             Some(keys) => self.by_key.resize(keys, NONE),
             None => self.by_place.resize(slots, (0, NONE)),
         }
-        let seen = check.presences();
+        let counting = check
+            .decided_by()
+            .filter(|(_, codes)| judge.is_some() && codes.saturating_mul(self.keyed.len()) <= MOST_COUNTS);
+        self.counts.clear();
+        let seen = if counting.is_some() { 0 } else { check.presences() };
         let (mut counted, mut values): (Vec<Counted>, Vec<u64>) = Default::default();
         self.class_of.clear();
         for &(key, row) in &self.keyed {
@@ -120,24 +148,42 @@ impl ClassCounter {
                 *known = counted.len() as u32;
                 counted.push(Counted::default());
                 values.resize(counted.len() * seen, 0);
+                self.counts.resize(counted.len() * counting.map_or(0, |(_, codes)| codes), 0);
             }
             let class = *known as usize;
             counted[class].rows += 1;
-            counted[class].records += check.data.weight(row as usize);
-            check.see_values(&mut values[class * seen..(class + 1) * seen], row);
+            let weight = check.data.weight(row as usize);
+            counted[class].records += weight;
+            match counting {
+                Some((column, codes)) => {
+                    let code = check.data.sensitive_codes(row as usize)[column] as usize;
+                    self.counts[class * codes + code] += weight;
+                }
+                None => check.see_values(&mut values[class * seen..(class + 1) * seen], row),
+            }
             self.class_of.push(class as u32);
         }
         let mut candidates = CandidateGroups::default();
         let mut end = 0;
+        let counts = &self.counts;
         // Rows only leave, so what is too small or lacks values now is no group later either.
         let place = |(class, counted): (usize, &Counted)| {
-            let values = &values[class * seen..(class + 1) * seen];
-            if counted.records < check.least || !check.has_values(values) {
+            if counted.records < check.least {
                 return NONE;
             }
+            let counts = counting.map(|(_, codes)| &counts[class * codes..(class + 1) * codes]);
+            let may_be = match counts {
+                Some(counts) => check.has_counted(counts),
+                None => check.has_values(&values[class * seen..(class + 1) * seen]),
+            };
+            if !may_be {
+                return NONE;
+            }
+            let judged = judge.as_deref_mut().zip(counts);
+            let admitted = judged.map(|(judge, counts)| check.admits_counted(judge, counts, counted.records));
             let begin = end;
             end += counted.rows;
-            candidates.classes.push(Class { rows: begin..end, records: counted.records, admitted: false });
+            candidates.classes.push(Class { rows: begin..end, records: counted.records, admitted });
             begin as u32
         };
         let mut places: Vec<u32> = counted.iter().enumerate().map(place).collect();
@@ -164,10 +210,10 @@ impl CandidateGroups {
         self.rows.iter().copied()
     }
 
-    /// Judges the classes as they are.
+    /// Judges the classes as they are that were not judged yet.
     pub(super) fn judged<'a>(mut self, check: &ModelCheck<'a>, judge: &mut Judge<'a>) -> CandidateGroups {
-        for class in &mut self.classes {
-            class.admitted = check.admits(judge, &self.rows[class.rows.clone()], class.records);
+        for class in self.classes.iter_mut().filter(|class| class.admitted.is_none()) {
+            class.admitted = Some(check.admits(judge, &self.rows[class.rows.clone()], class.records));
         }
         self
     }
@@ -190,7 +236,7 @@ impl CandidateGroups {
         for class in &self.classes {
             let rows = &self.rows[class.rows.clone()];
             if rows.iter().all(|&row| there[row as usize]) {
-                admitted.extend(class.admitted.then(|| rows.to_vec()));
+                admitted.extend((class.admitted == Some(true)).then(|| rows.to_vec()));
                 continue;
             }
             left.clear();

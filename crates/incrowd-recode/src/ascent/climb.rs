@@ -53,7 +53,8 @@ pub(super) fn climb<'a>(
         let candidates = |(counter, judge): &mut (ClassCounter, Judge<'a>), node: &Vec<u8>| {
             // Of a large table a single node takes a while: whoever is told to stop does so here.
             progress.advance(0);
-            counter.candidates(check, &blocks.parts(node), &rest, &there).judged(check, judge)
+            let candidates = counter.candidates(check, Some(&mut *judge), &blocks.parts(node), &rest, &there);
+            candidates.judged(check, judge)
         };
         let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
         for candidates in candidates {

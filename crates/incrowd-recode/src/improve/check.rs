@@ -72,6 +72,28 @@ impl<'a> ModelCheck<'a> {
         seen.iter().zip(&self.presences).all(|(seen, (_, presence))| presence.suffices(*seen))
     }
 
+    /// The sensitive column, and how many values it has, if how often each occurs decides whether rows may be a group.
+    pub(crate) fn decided_by(&self) -> Option<(usize, usize)> {
+        let &(column, _) =
+            self.counting.first().filter(|_| self.scratch.is_empty() && self.persons.is_none())?;
+        let alone = self.counting.iter().all(|other| other.0 == column);
+        alone.then(|| (column, self.data.sensitive()[column].values.len()))
+    }
+
+    /// The same as [`ModelCheck::has_values`] where the values of one column decide, which occur so often.
+    pub(crate) fn has_counted(&self, counts: &[u64]) -> bool {
+        self.presences.iter().all(|(_, presence)| {
+            let occurring = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            presence.suffices(occurring.fold(0, |bits, (code, _)| bits | presence.bit(code as u32)))
+        })
+    }
+
+    /// Whether rows of so many records may be a group where the values of one column decide, which occur so often; `judge` is
+    /// overwritten.
+    pub(crate) fn admits_counted(&self, judge: &mut Judge<'a>, counts: &[u64], records: u64) -> bool {
+        records >= self.least && judge.admits_counted(counts)
+    }
+
     /// Whether rows have records of as many different persons as every group needs.
     pub(super) fn reach(&self, rows: impl Iterator<Item = u32>) -> bool {
         self.persons.is_none_or(|(persons, least)| persons.reach(rows.map(|row| row as usize), least))
