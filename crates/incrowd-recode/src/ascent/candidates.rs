@@ -18,13 +18,13 @@ const NONE: u32 = u32::MAX;
 /// quick, and only those in a full bucket are told apart. Where there are no more keys than buckets, every key has its own.
 #[derive(Debug, Default)]
 pub(super) struct ClassCounter {
+    /// Records by bucket; then, where every key has its own, the class.
     buckets: Vec<u32>,
     /// Rows with their keys.
     keyed: Vec<(u64, u32)>,
     /// The class of each of them.
     class_of: Vec<u32>,
-    /// Which class a key is, by key or, if there are too many, by the place it was put to.
-    by_key: Vec<u32>,
+    /// Which class a key is, by the place it was put to.
     by_place: Vec<(u64, u32)>,
     /// By class, how often each value occurs, if that decides.
     counts: Vec<u64>,
@@ -71,7 +71,7 @@ impl ClassCounter {
         let fewest = parts.iter().map(|part| part.crowded.as_slice()).min_by_key(|crowded| crowded.len());
         let rows = fewest.filter(|crowded| crowded.len() < rows.len()).unwrap_or(rows);
         let looked_at = rows.len() as u64;
-        let least = u32::try_from(check.least).unwrap_or(u32::MAX);
+        let least = u32::try_from(check.least.max(1)).unwrap_or(u32::MAX);
         let bits = (2 * rows.len()).next_power_of_two().clamp(1 << 6, MOST_BUCKETS).trailing_zeros();
         let keys = parts.iter().try_fold(1u64, |keys, part| keys.checked_mul(part.count));
         let keys = keys.and_then(|keys| usize::try_from(keys).ok()).filter(|keys| *keys <= 2 << bits);
@@ -82,86 +82,118 @@ impl ClassCounter {
         self.keyed.resize(rows.len(), (0, 0));
         // Written without asking first, and kept only if it counts: which rows do is hard to foretell.
         let mut kept = 0;
-        for &row in rows {
-            let mut key = 0u64;
-            let mut counts = there[row as usize];
-            for part in parts {
-                let class = part.classes[row as usize];
-                counts &= class != ALONE;
-                key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
-            }
+        let mut keep = |row: u32, key: u64, counts: bool| {
             self.keyed[kept] = (key, row);
             kept += usize::from(counts);
+        };
+        if let [one, other] = parts {
+            let (ones, others) = (one.classes.as_slice(), other.classes.as_slice());
+            for &row in rows {
+                let (a, b) = (ones[row as usize], others[row as usize]);
+                let key = u64::from(a).wrapping_mul(other.count).wrapping_add(u64::from(b));
+                keep(row, key, there[row as usize] & (a != ALONE) & (b != ALONE));
+            }
+        } else {
+            for &row in rows {
+                let (mut key, mut counts) = (0u64, there[row as usize]);
+                for part in parts {
+                    let class = part.classes[row as usize];
+                    counts &= class != ALONE;
+                    key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
+                }
+                keep(row, key, counts);
+            }
         }
         self.keyed.truncate(kept);
         for &(key, row) in &self.keyed {
             let count = &mut self.buckets[bucket(key)];
             *count = count.saturating_add(u32::try_from(check.data.weight(row as usize)).unwrap_or(u32::MAX));
         }
+        let classes = match keys {
+            Some(_) => self.classes_by_key(least),
+            None => self.classes_by_place(least, bits),
+        };
+        if self.keyed.is_empty() {
+            return CandidateGroups { looked_at, ..CandidateGroups::default() };
+        }
+        CandidateGroups { looked_at, ..self.counted(check, judge, classes) }
+    }
+
+    /// Numbers the keys that have enough records, and keeps the rows of those alone; how many there are.
+    fn classes_by_key(&mut self, least: u32) -> usize {
+        let mut classes = 0;
+        for records in &mut self.buckets {
+            let large = *records >= least;
+            *records = if large { classes } else { NONE };
+            classes += u32::from(large);
+        }
+        self.class_of.clear();
+        self.class_of.resize(self.keyed.len(), NONE);
+        let mut kept = 0;
+        for at in 0..self.keyed.len() {
+            let keyed = self.keyed[at];
+            let class = self.buckets[keyed.0 as usize];
+            (self.keyed[kept], self.class_of[kept]) = (keyed, class);
+            kept += usize::from(class != NONE);
+        }
+        self.keyed.truncate(kept);
+        self.class_of.truncate(kept);
+        classes as usize
+    }
+
+    /// Keeps the rows of buckets that have enough records, and numbers their keys; how many there are.
+    fn classes_by_place(&mut self, least: u32, bits: u32) -> usize {
         let mut kept = 0;
         for at in 0..self.keyed.len() {
             let keyed = self.keyed[at];
             self.keyed[kept] = keyed;
-            kept += usize::from(self.buckets[bucket(keyed.0)] >= least);
+            kept += usize::from(self.buckets[mixed(keyed.0, bits)] >= least);
         }
         self.keyed.truncate(kept);
-        if self.keyed.is_empty() {
-            return CandidateGroups { looked_at, ..CandidateGroups::default() };
+        let slots = (2 * kept).next_power_of_two().max(16);
+        self.by_place.clear();
+        self.by_place.resize(slots, (0, NONE));
+        self.class_of.clear();
+        let mut classes = 0;
+        for &(key, _) in &self.keyed {
+            let mut at = mixed(key, slots.trailing_zeros());
+            while self.by_place[at].1 != NONE && self.by_place[at].0 != key {
+                at = (at + 1) & (slots - 1);
+            }
+            if self.by_place[at].1 == NONE {
+                self.by_place[at] = (key, classes);
+                classes += 1;
+            }
+            self.class_of.push(self.by_place[at].1);
         }
-        CandidateGroups { looked_at, ..self.told_apart(check, judge, keys) }
+        classes as usize
     }
 
-    /// The classes among the keyed rows; `keys` is how many keys there are, if they are few.
-    fn told_apart<'a>(
+    /// The classes of the keyed rows that may be groups.
+    fn counted<'a>(
         &mut self,
         check: &ModelCheck<'a>,
         mut judge: Option<&mut Judge<'a>>,
-        keys: Option<usize>,
+        classes: usize,
     ) -> CandidateGroups {
-        let slots = (2 * self.keyed.len()).next_power_of_two().max(16);
-        self.by_key.clear();
-        self.by_place.clear();
-        match keys {
-            Some(keys) => self.by_key.resize(keys, NONE),
-            None => self.by_place.resize(slots, (0, NONE)),
-        }
-        let counting = check
-            .decided_by()
-            .filter(|(_, codes)| judge.is_some() && codes.saturating_mul(self.keyed.len()) <= MOST_COUNTS);
-        self.counts.clear();
+        let fits = |values: usize| values.saturating_mul(self.keyed.len()) <= MOST_COUNTS;
+        let counting = check.deciding().filter(|deciding| judge.is_some() && fits(deciding.values));
+        let codes = counting.map_or(0, |deciding| deciding.values);
         let seen = if counting.is_some() { 0 } else { check.presences() };
-        let (mut counted, mut values): (Vec<Counted>, Vec<u64>) = Default::default();
-        self.class_of.clear();
-        for &(key, row) in &self.keyed {
-            let known = match keys {
-                Some(_) => &mut self.by_key[key as usize],
-                None => {
-                    let mut at = mixed(key, slots.trailing_zeros());
-                    while self.by_place[at].1 != NONE && self.by_place[at].0 != key {
-                        at = (at + 1) & (slots - 1);
-                    }
-                    self.by_place[at].0 = key;
-                    &mut self.by_place[at].1
-                }
-            };
-            if *known == NONE {
-                *known = counted.len() as u32;
-                counted.push(Counted::default());
-                values.resize(counted.len() * seen, 0);
-                self.counts.resize(counted.len() * counting.map_or(0, |(_, codes)| codes), 0);
-            }
-            let class = *known as usize;
-            counted[class].rows += 1;
+        let (mut counted, mut values) = (vec![Counted::default(); classes], vec![0; classes * seen]);
+        self.counts.clear();
+        self.counts.resize(classes * codes, 0);
+        for (&(_, row), &class) in self.keyed.iter().zip(&self.class_of) {
+            let class = class as usize;
             let weight = check.data.weight(row as usize);
+            counted[class].rows += 1;
             counted[class].records += weight;
             match counting {
-                Some((column, codes)) => {
-                    let code = check.data.sensitive_codes(row as usize)[column] as usize;
-                    self.counts[class * codes + code] += weight;
+                Some(deciding) => {
+                    self.counts[class * codes + usize::from(deciding.codes[row as usize])] += weight;
                 }
                 None => check.see_values(&mut values[class * seen..(class + 1) * seen], row),
             }
-            self.class_of.push(class as u32);
         }
         let mut candidates = CandidateGroups::default();
         let mut end = 0;
@@ -171,7 +203,7 @@ impl ClassCounter {
             if counted.records < check.least {
                 return NONE;
             }
-            let counts = counting.map(|(_, codes)| &counts[class * codes..(class + 1) * codes]);
+            let counts = counting.map(|_| &counts[class * codes..(class + 1) * codes]);
             let may_be = match counts {
                 Some(counts) => check.has_counted(counts),
                 None => check.has_values(&values[class * seen..(class + 1) * seen]),

@@ -23,6 +23,17 @@ pub(crate) struct ModelCheck<'a> {
     /// No group has fewer different persons, if persons are counted.
     persons: Option<(&'a Persons, u64)>,
     shapes: &'a Shapes<'a>,
+    /// The codes of the one sensitive column that decides, if there is one.
+    deciding: Option<Deciding>,
+}
+
+/// A sensitive column whose counts decide.
+#[derive(Debug)]
+pub(crate) struct Deciding {
+    /// How many values it has.
+    pub(crate) values: usize,
+    /// The code of each row, close together.
+    pub(crate) codes: Vec<u16>,
 }
 
 impl<'a> ModelCheck<'a> {
@@ -42,7 +53,17 @@ impl<'a> ModelCheck<'a> {
                 None => scratch.push(model),
             }
         }
-        ModelCheck { data, scratch, counting, presences, least, persons, shapes }
+        let deciding = match (counting.first(), persons) {
+            (Some(&(column, _)), None)
+                if scratch.is_empty() && counting.iter().all(|other| other.0 == column) =>
+            {
+                let code = |row: usize| u16::try_from(data.sensitive_codes(row)[column]).ok();
+                let codes = (0..data.rows()).map(code).collect::<Option<Vec<u16>>>();
+                codes.map(|codes| Deciding { values: data.sensitive()[column].values.len(), codes })
+            }
+            _ => None,
+        };
+        ModelCheck { data, scratch, counting, presences, least, persons, shapes, deciding }
     }
 
     /// Whether the number of records is all that matters.
@@ -72,12 +93,9 @@ impl<'a> ModelCheck<'a> {
         seen.iter().zip(&self.presences).all(|(seen, (_, presence))| presence.suffices(*seen))
     }
 
-    /// The sensitive column, and how many values it has, if how often each occurs decides whether rows may be a group.
-    pub(crate) fn decided_by(&self) -> Option<(usize, usize)> {
-        let &(column, _) =
-            self.counting.first().filter(|_| self.scratch.is_empty() && self.persons.is_none())?;
-        let alone = self.counting.iter().all(|other| other.0 == column);
-        alone.then(|| (column, self.data.sensitive()[column].values.len()))
+    /// The sensitive column of which the counts of the values decide whether rows may be a group, if there is one.
+    pub(crate) fn deciding(&self) -> Option<&Deciding> {
+        self.deciding.as_ref()
     }
 
     /// The same as [`ModelCheck::has_values`] where the values of one column decide, which occur so often.
@@ -91,7 +109,7 @@ impl<'a> ModelCheck<'a> {
     /// Whether rows of so many records may be a group where the values of one column decide, which occur so often; `judge` is
     /// overwritten.
     pub(crate) fn admits_counted(&self, judge: &mut Judge<'a>, counts: &[u64], records: u64) -> bool {
-        records >= self.least && judge.admits_counted(counts)
+        records >= self.least && judge.admits_counted(counts, records)
     }
 
     /// Whether rows have records of as many different persons as every group needs.

@@ -62,7 +62,10 @@ impl<'a> Judge<'a> {
 
     /// Whether the models that keep count, all of one column, admit a group in which its values occur so often; what was counted
     /// before is forgotten.
-    pub(super) fn admits_counted(&mut self, counts: &[u64]) -> bool {
+    pub(super) fn admits_counted(&mut self, counts: &[u64], records: u64) -> bool {
+        if self.running.iter().any(|(_, running)| running.refuses(counts, records)) {
+            return false;
+        }
         self.running.iter_mut().all(|(_, running)| {
             running.clear();
             for (code, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {

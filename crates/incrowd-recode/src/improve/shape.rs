@@ -330,3 +330,45 @@ impl Shapes<'_> {
         self.telling.iter().map(|&q| cell(q)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec};
+    use proptest::prelude::*;
+
+    const TREE: &str = "b0;x;*\nb1;x;*\nb2;y;*\nb3;z;*\nb4;z;*\n";
+
+    proptest! {
+        /// Prices kept in one place are those of the cells, and covering one more row never makes a shape cheaper.
+        #[test]
+        fn one_more_row_costs_what_its_cells_do(
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..4), 2..40), ncp: bool, quasi in 2usize..4, most in 0.0f32..3.0,
+        ) {
+            let text = |(a, b, c): (u32, u32, u32)| [a.to_string(), format!("b{b}"), format!("c{c}")];
+            let records: Vec<[String; 3]> = records.into_iter().map(text).collect();
+            let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+            let folded = Folded::from_records(&["a", "b", "c"], cells, true);
+            let tree = HierarchySpec::Arx { name: "b".into(), text: TREE.into() };
+            let (plain, tree) = (ColumnSpec::default(), ColumnSpec { hierarchy: Some(tree), ..ColumnSpec::default() });
+            let specs = [&plain, &tree, &plain];
+            let data = Dataset::encode(folded, &specs[..quasi], &[], "?").map_err(|e| e.misfit.error).unwrap();
+            let mut shapes = Shapes::new(&data, if ncp { Metric::Ncp } else { Metric::InformationLoss });
+            let tabled = shapes.tabled.take();
+            prop_assert!(tabled.is_some() || quasi == 3);
+            let mut shape = shapes.of([0]);
+            for row in 1..data.rows() as u32 {
+                let slowly = shapes.at_least_with(&shape, row, most);
+                if let Some(tabled) = &tabled {
+                    prop_assert_eq!(tabled.at_least_with(&shape, data.quasi_codes(row as usize), most), slowly);
+                }
+                let before = shapes.price(&shape);
+                let with = shapes.at_least_with(&shape, row, f32::INFINITY);
+                shapes.cover(&mut shape, row);
+                prop_assert_eq!(with, shapes.price(&shape));
+                prop_assert!(with >= before);
+                prop_assert!(slowly <= with && (slowly > most || slowly == with));
+            }
+        }
+    }
+}
