@@ -78,7 +78,6 @@ impl ClassCounter {
         let bucket = |key: u64| if keys.is_some() { key as usize } else { mixed(key, bits) };
         self.buckets.clear();
         self.buckets.resize(keys.unwrap_or(1 << bits), 0);
-        self.keyed.clear();
         self.keyed.resize(rows.len(), (0, 0));
         // Written without asking first, and kept only if it counts: which rows do is hard to foretell.
         let mut kept = 0;
@@ -127,7 +126,6 @@ impl ClassCounter {
             *records = if large { classes } else { NONE };
             classes += u32::from(large);
         }
-        self.class_of.clear();
         self.class_of.resize(self.keyed.len(), NONE);
         let mut kept = 0;
         for at in 0..self.keyed.len() {
