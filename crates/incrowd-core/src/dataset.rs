@@ -548,17 +548,20 @@ impl Dataset {
     }
 
     /// How many records have a row.
+    #[inline]
     pub fn weight(&self, row: usize) -> u64 {
         self.weights[row]
     }
 
     /// The quasi-identifier codes of a row.
+    #[inline]
     pub fn quasi_codes(&self, row: usize) -> &[u32] {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width..row * width + self.quasi.len()]
     }
 
     /// The sensitive codes of a row.
+    #[inline]
     pub fn sensitive_codes(&self, row: usize) -> &[u32] {
         let width = self.quasi.len() + self.sensitive.len();
         &self.codes[row * width + self.quasi.len()..(row + 1) * width]

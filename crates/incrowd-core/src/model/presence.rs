@@ -40,6 +40,7 @@ impl Presence {
     }
 
     /// The bit of a code. The bits of a group's records are joined by `or`.
+    #[inline]
     pub fn bit(&self, code: u32) -> u64 {
         self.bits[code as usize]
     }

@@ -1,8 +1,6 @@
 //! The classes of rows at the levels of a few columns at a time, so that a combination of levels of all columns is put together
 //! from two or three parts, and rows that cannot have company in one part are not looked at in the whole.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
 use super::levels::PricedLevels;
@@ -119,13 +117,13 @@ impl<'a> Blocks<'a> {
             let codes = &check.data.quasi_codes(row as usize)[columns.clone()];
             codes.iter().zip(&terms).fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
         };
-        let mut known: HashMap<u64, u32, Mixed> = HashMap::default();
+        let mut known = Numbered::new();
         let mut classes = vec![ALONE; check.data.rows()];
         let seen = check.presences();
         let (mut records, mut values): (Vec<u64>, Vec<u64>) = Default::default();
         for &row in rest {
             let next = records.len() as u32;
-            let class = *known.entry(key(row)).or_insert(next);
+            let class = known.number(key(row));
             if class == next {
                 records.push(0);
                 values.resize(records.len() * seen, 0);
@@ -164,25 +162,69 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Keys are mixed already.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mixed(u64);
+/// Numbers keys, which are mixed already, in the order in which they come.
+#[derive(Debug)]
+struct Numbered {
+    /// Each key with its number, at the first free place from the one its last bits say.
+    places: Vec<(u64, u32)>,
+    count: u32,
+}
 
-impl std::hash::BuildHasher for Mixed {
-    type Hasher = Mixed;
-    fn build_hasher(&self) -> Mixed {
-        Mixed(0)
+impl Numbered {
+    fn new() -> Numbered {
+        Numbered { places: vec![(0, ALONE); 1 << 10], count: 0 }
+    }
+
+    /// The number of a key.
+    fn number(&mut self, key: u64) -> u32 {
+        let at = self.place(key);
+        if self.places[at].1 != ALONE {
+            return self.places[at].1;
+        }
+        self.places[at] = (key, self.count);
+        self.count += 1;
+        if self.count as usize > self.places.len() / 2 {
+            let more = vec![(0, ALONE); 4 * self.places.len()];
+            for known in std::mem::replace(&mut self.places, more) {
+                if known.1 != ALONE {
+                    let at = self.place(known.0);
+                    self.places[at] = known;
+                }
+            }
+        }
+        self.count - 1
+    }
+
+    fn place(&self, key: u64) -> usize {
+        let last = self.places.len() - 1;
+        let mut at = key as usize & last;
+        while self.places[at].1 != ALONE && self.places[at].0 != key {
+            at = (at + 1) & last;
+        }
+        at
     }
 }
 
-impl std::hash::Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
-    }
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Also where many keys end in the same bits, and where the places are too few at first.
+        #[test]
+        fn keys_are_numbered_in_the_order_in_which_they_come(
+            keys in prop::collection::vec((0u64..1500, 0u32..2), 0..3000),
+        ) {
+            let (mut numbered, mut known) = (Numbered::new(), Vec::new());
+            for (key, shift) in keys {
+                let key = key << (9 * shift);
+                let number = known.iter().position(|other| *other == key).unwrap_or(known.len());
+                if number == known.len() {
+                    known.push(key);
+                }
+                prop_assert_eq!(numbered.number(key), number as u32);
+            }
+        }
     }
 }

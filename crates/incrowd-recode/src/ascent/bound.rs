@@ -54,7 +54,7 @@ pub(crate) fn least_loss(check: &ModelCheck<'_>, metric: Metric, progress: &dyn 
         let chunk: Vec<Vec<u8>> = chunk.iter().map(|node| node.1.clone()).collect();
         blocks.prepare(check, &chunk, &rows);
         let better = |counter: &mut ClassCounter, node: &Vec<u8>| -> Vec<(u32, f32)> {
-            let candidates = counter.candidates(check, &blocks.parts(node), &rows, &there);
+            let candidates = counter.candidates(check, None, &blocks.parts(node), &rows, &there);
             let price = |row: u32| -> f32 {
                 let codes = data.quasi_codes(row as usize).iter().zip(&prices).zip(node);
                 codes.map(|((&code, prices), &level)| prices[usize::from(level)][code as usize]).sum()

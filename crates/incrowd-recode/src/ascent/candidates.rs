@@ -8,6 +8,9 @@ use crate::improve::{Judge, ModelCheck};
 /// Records are first counted in at most so many buckets.
 const MOST_BUCKETS: usize = 1 << 20;
 
+/// How often the values of classes occur is counted where that takes at most so many numbers.
+const MOST_COUNTS: usize = 1 << 22;
+
 /// No class yet, or none that matters.
 const NONE: u32 = u32::MAX;
 
@@ -15,14 +18,16 @@ const NONE: u32 = u32::MAX;
 /// quick, and only those in a full bucket are told apart. Where there are no more keys than buckets, every key has its own.
 #[derive(Debug, Default)]
 pub(super) struct ClassCounter {
+    /// Records by bucket; then, where every key has its own, the class.
     buckets: Vec<u32>,
     /// Rows with their keys.
     keyed: Vec<(u64, u32)>,
     /// The class of each of them.
     class_of: Vec<u32>,
-    /// Which class a key is, by key or, if there are too many, by the place it was put to.
-    by_key: Vec<u32>,
+    /// Which class a key is, by the place it was put to.
     by_place: Vec<(u64, u32)>,
+    /// By class, how often each value occurs, if that decides.
+    counts: Vec<u64>,
 }
 
 /// The rows of classes that may be groups.
@@ -40,8 +45,8 @@ pub(super) struct CandidateGroups {
 struct Class {
     rows: Range<usize>,
     records: u64,
-    /// Whether the models admit all of them.
-    admitted: bool,
+    /// Whether the models admit all of them, if they were asked.
+    admitted: Option<bool>,
 }
 
 /// What is known of a class while its rows are counted.
@@ -52,10 +57,12 @@ struct Counted {
 }
 
 impl ClassCounter {
-    /// The rows that have company among `rows`, which are those that are `there`.
-    pub(super) fn candidates(
+    /// The rows that have company among `rows`, which are those that are `there`. Classes are judged with the `judge`, if there is
+    /// one and how often values occur decides.
+    pub(super) fn candidates<'a>(
         &mut self,
-        check: &ModelCheck<'_>,
+        check: &ModelCheck<'a>,
+        judge: Option<&mut Judge<'a>>,
         parts: &[&Part],
         rows: &[u32],
         there: &[bool],
@@ -64,80 +71,149 @@ impl ClassCounter {
         let fewest = parts.iter().map(|part| part.crowded.as_slice()).min_by_key(|crowded| crowded.len());
         let rows = fewest.filter(|crowded| crowded.len() < rows.len()).unwrap_or(rows);
         let looked_at = rows.len() as u64;
-        let least = u32::try_from(check.least).unwrap_or(u32::MAX);
+        let least = u32::try_from(check.least.max(1)).unwrap_or(u32::MAX);
         let bits = (2 * rows.len()).next_power_of_two().clamp(1 << 6, MOST_BUCKETS).trailing_zeros();
         let keys = parts.iter().try_fold(1u64, |keys, part| keys.checked_mul(part.count));
         let keys = keys.and_then(|keys| usize::try_from(keys).ok()).filter(|keys| *keys <= 2 << bits);
         let bucket = |key: u64| if keys.is_some() { key as usize } else { mixed(key, bits) };
         self.buckets.clear();
         self.buckets.resize(keys.unwrap_or(1 << bits), 0);
-        self.keyed.clear();
-        'rows: for &row in rows.iter().filter(|row| there[**row as usize]) {
-            let mut key = 0u64;
-            for part in parts {
-                let class = part.classes[row as usize];
-                if class == ALONE {
-                    continue 'rows;
-                }
-                key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
+        self.keyed.resize(rows.len(), (0, 0));
+        // Written without asking first, and kept only if it counts: which rows do is hard to foretell.
+        let mut kept = 0;
+        let mut keep = |row: u32, key: u64, counts: bool| {
+            self.keyed[kept] = (key, row);
+            kept += usize::from(counts);
+        };
+        if let [one, other] = parts {
+            let (ones, others) = (one.classes.as_slice(), other.classes.as_slice());
+            for &row in rows {
+                let (a, b) = (ones[row as usize], others[row as usize]);
+                let key = u64::from(a).wrapping_mul(other.count).wrapping_add(u64::from(b));
+                keep(row, key, there[row as usize] & (a != ALONE) & (b != ALONE));
             }
+        } else {
+            for &row in rows {
+                let (mut key, mut counts) = (0u64, there[row as usize]);
+                for part in parts {
+                    let class = part.classes[row as usize];
+                    counts &= class != ALONE;
+                    key = key.wrapping_mul(part.count).wrapping_add(u64::from(class));
+                }
+                keep(row, key, counts);
+            }
+        }
+        self.keyed.truncate(kept);
+        for &(key, row) in &self.keyed {
             let count = &mut self.buckets[bucket(key)];
             *count = count.saturating_add(u32::try_from(check.data.weight(row as usize)).unwrap_or(u32::MAX));
-            self.keyed.push((key, row));
         }
-        self.keyed.retain(|&(key, _)| self.buckets[bucket(key)] >= least);
+        let classes = match keys {
+            Some(_) => self.classes_by_key(least),
+            None => self.classes_by_place(least, bits),
+        };
         if self.keyed.is_empty() {
             return CandidateGroups { looked_at, ..CandidateGroups::default() };
         }
-        CandidateGroups { looked_at, ..self.told_apart(check, keys) }
+        CandidateGroups { looked_at, ..self.counted(check, judge, classes) }
     }
 
-    /// The classes among the keyed rows; `keys` is how many keys there are, if they are few.
-    fn told_apart(&mut self, check: &ModelCheck<'_>, keys: Option<usize>) -> CandidateGroups {
-        let slots = (2 * self.keyed.len()).next_power_of_two().max(16);
-        self.by_key.clear();
-        self.by_place.clear();
-        match keys {
-            Some(keys) => self.by_key.resize(keys, NONE),
-            None => self.by_place.resize(slots, (0, NONE)),
+    /// Numbers the keys that have enough records, and keeps the rows of those alone; how many there are.
+    fn classes_by_key(&mut self, least: u32) -> usize {
+        let mut classes = 0;
+        for records in &mut self.buckets {
+            let large = *records >= least;
+            *records = if large { classes } else { NONE };
+            classes += u32::from(large);
         }
-        let seen = check.presences();
-        let (mut counted, mut values): (Vec<Counted>, Vec<u64>) = Default::default();
+        self.class_of.resize(self.keyed.len(), NONE);
+        let mut kept = 0;
+        for at in 0..self.keyed.len() {
+            let keyed = self.keyed[at];
+            let class = self.buckets[keyed.0 as usize];
+            (self.keyed[kept], self.class_of[kept]) = (keyed, class);
+            kept += usize::from(class != NONE);
+        }
+        self.keyed.truncate(kept);
+        self.class_of.truncate(kept);
+        classes as usize
+    }
+
+    /// Keeps the rows of buckets that have enough records, and numbers their keys; how many there are.
+    fn classes_by_place(&mut self, least: u32, bits: u32) -> usize {
+        let mut kept = 0;
+        for at in 0..self.keyed.len() {
+            let keyed = self.keyed[at];
+            self.keyed[kept] = keyed;
+            kept += usize::from(self.buckets[mixed(keyed.0, bits)] >= least);
+        }
+        self.keyed.truncate(kept);
+        let slots = (2 * kept).next_power_of_two().max(16);
+        self.by_place.clear();
+        self.by_place.resize(slots, (0, NONE));
         self.class_of.clear();
-        for &(key, row) in &self.keyed {
-            let known = match keys {
-                Some(_) => &mut self.by_key[key as usize],
-                None => {
-                    let mut at = mixed(key, slots.trailing_zeros());
-                    while self.by_place[at].1 != NONE && self.by_place[at].0 != key {
-                        at = (at + 1) & (slots - 1);
-                    }
-                    self.by_place[at].0 = key;
-                    &mut self.by_place[at].1
-                }
-            };
-            if *known == NONE {
-                *known = counted.len() as u32;
-                counted.push(Counted::default());
-                values.resize(counted.len() * seen, 0);
+        let mut classes = 0;
+        for &(key, _) in &self.keyed {
+            let mut at = mixed(key, slots.trailing_zeros());
+            while self.by_place[at].1 != NONE && self.by_place[at].0 != key {
+                at = (at + 1) & (slots - 1);
             }
-            let class = *known as usize;
+            if self.by_place[at].1 == NONE {
+                self.by_place[at] = (key, classes);
+                classes += 1;
+            }
+            self.class_of.push(self.by_place[at].1);
+        }
+        classes as usize
+    }
+
+    /// The classes of the keyed rows that may be groups.
+    fn counted<'a>(
+        &mut self,
+        check: &ModelCheck<'a>,
+        mut judge: Option<&mut Judge<'a>>,
+        classes: usize,
+    ) -> CandidateGroups {
+        let fits = |values: usize| values.saturating_mul(self.keyed.len()) <= MOST_COUNTS;
+        let counting = check.deciding().filter(|deciding| judge.is_some() && fits(deciding.values));
+        let codes = counting.map_or(0, |deciding| deciding.values);
+        let seen = if counting.is_some() { 0 } else { check.presences() };
+        let (mut counted, mut values) = (vec![Counted::default(); classes], vec![0; classes * seen]);
+        self.counts.clear();
+        self.counts.resize(classes * codes, 0);
+        for (&(_, row), &class) in self.keyed.iter().zip(&self.class_of) {
+            let class = class as usize;
+            let weight = check.data.weight(row as usize);
             counted[class].rows += 1;
-            counted[class].records += check.data.weight(row as usize);
-            check.see_values(&mut values[class * seen..(class + 1) * seen], row);
-            self.class_of.push(class as u32);
+            counted[class].records += weight;
+            match counting {
+                Some(deciding) => {
+                    self.counts[class * codes + usize::from(deciding.codes[row as usize])] += weight;
+                }
+                None => check.see_values(&mut values[class * seen..(class + 1) * seen], row),
+            }
         }
         let mut candidates = CandidateGroups::default();
         let mut end = 0;
+        let counts = &self.counts;
         // Rows only leave, so what is too small or lacks values now is no group later either.
         let place = |(class, counted): (usize, &Counted)| {
-            let values = &values[class * seen..(class + 1) * seen];
-            if counted.records < check.least || !check.has_values(values) {
+            if counted.records < check.least {
                 return NONE;
             }
+            let counts = counting.map(|_| &counts[class * codes..(class + 1) * codes]);
+            let may_be = match counts {
+                Some(counts) => check.has_counted(counts),
+                None => check.has_values(&values[class * seen..(class + 1) * seen]),
+            };
+            if !may_be {
+                return NONE;
+            }
+            let judged = judge.as_deref_mut().zip(counts);
+            let admitted = judged.map(|(judge, counts)| check.admits_counted(judge, counts, counted.records));
             let begin = end;
             end += counted.rows;
-            candidates.classes.push(Class { rows: begin..end, records: counted.records, admitted: false });
+            candidates.classes.push(Class { rows: begin..end, records: counted.records, admitted });
             begin as u32
         };
         let mut places: Vec<u32> = counted.iter().enumerate().map(place).collect();
@@ -164,10 +240,10 @@ impl CandidateGroups {
         self.rows.iter().copied()
     }
 
-    /// Judges the classes as they are.
+    /// Judges the classes as they are that were not judged yet.
     pub(super) fn judged<'a>(mut self, check: &ModelCheck<'a>, judge: &mut Judge<'a>) -> CandidateGroups {
-        for class in &mut self.classes {
-            class.admitted = check.admits(judge, &self.rows[class.rows.clone()], class.records);
+        for class in self.classes.iter_mut().filter(|class| class.admitted.is_none()) {
+            class.admitted = Some(check.admits(judge, &self.rows[class.rows.clone()], class.records));
         }
         self
     }
@@ -190,7 +266,7 @@ impl CandidateGroups {
         for class in &self.classes {
             let rows = &self.rows[class.rows.clone()];
             if rows.iter().all(|&row| there[row as usize]) {
-                admitted.extend(class.admitted.then(|| rows.to_vec()));
+                admitted.extend((class.admitted == Some(true)).then(|| rows.to_vec()));
                 continue;
             }
             left.clear();

@@ -53,7 +53,8 @@ pub(super) fn climb<'a>(
         let candidates = |(counter, judge): &mut (ClassCounter, Judge<'a>), node: &Vec<u8>| {
             // Of a large table a single node takes a while: whoever is told to stop does so here.
             progress.advance(0);
-            counter.candidates(check, &blocks.parts(node), &rest, &there).judged(check, judge)
+            let candidates = counter.candidates(check, Some(&mut *judge), &blocks.parts(node), &rest, &there);
+            candidates.judged(check, judge)
         };
         let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
         for candidates in candidates {
@@ -106,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn side_by_side_is_one_by_one(
-            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..6,
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..9,
         ) {
             let text = |(a, b, c, d): (u32, u32, u32, u32)| [a.to_string(), format!("b{b}"), c.to_string(), format!("d{d}")];
             let records: Vec<[String; 4]> = records.into_iter().map(text).collect();
@@ -122,6 +123,9 @@ mod tests {
                 ("l-diversity", kind("entropy")),
                 ("t-closeness", vec![("t".to_owned(), Value::Real(0.4))]),
                 ("delta-disclosure", vec![("delta".to_owned(), Value::Real(1.0))]),
+                ("alpha-k-anonymity", vec![counted("k"), ("alpha".to_owned(), Value::Real(0.6))]),
+                ("beta-likeness", vec![("beta".to_owned(), Value::Real(0.8))]),
+                ("l-diversity", kind("distinct")),
             ];
             let promises = [Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
             let promises = promises.into_iter().chain(beside.get(model).map(|(name, given)| Promise::new(name, given.clone())));

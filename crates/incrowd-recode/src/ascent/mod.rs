@@ -85,6 +85,9 @@ impl Effort {
     }
 }
 
+/// A row without company asks so many groups to take it, the nearest first.
+const MOST_ASKED: usize = 64;
+
 /// The algorithm with its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ascent {
@@ -247,8 +250,13 @@ fn place(
         };
         let mut order: Vec<(f32, usize)> =
             groups.iter().enumerate().map(|(i, group)| (dearer(group), i)).collect();
-        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let best = order.iter().take(64).find(|(_, i)| groups[*i].takes(check, row));
+        let nearer = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if order.len() > MOST_ASKED {
+            order.select_nth_unstable_by(MOST_ASKED - 1, nearer);
+            order.truncate(MOST_ASKED);
+        }
+        order.sort_unstable_by(nearer);
+        let best = order.iter().find(|(_, i)| groups[*i].takes(check, row));
         if best.is_none_or(|best| best.0 > weight as f32 * shapes.most) && weight <= suppressible {
             suppressible -= weight;
             left_out.push(row);

@@ -23,6 +23,17 @@ pub(crate) struct ModelCheck<'a> {
     /// No group has fewer different persons, if persons are counted.
     persons: Option<(&'a Persons, u64)>,
     shapes: &'a Shapes<'a>,
+    /// The codes of the one sensitive column that decides, if there is one.
+    deciding: Option<Deciding>,
+}
+
+/// A sensitive column whose counts decide.
+#[derive(Debug)]
+pub(crate) struct Deciding {
+    /// How many values it has.
+    pub(crate) values: usize,
+    /// The code of each row, close together.
+    pub(crate) codes: Vec<u16>,
 }
 
 impl<'a> ModelCheck<'a> {
@@ -42,7 +53,17 @@ impl<'a> ModelCheck<'a> {
                 None => scratch.push(model),
             }
         }
-        ModelCheck { data, scratch, counting, presences, least, persons, shapes }
+        let deciding = match (counting.first(), persons) {
+            (Some(&(column, _)), None)
+                if scratch.is_empty() && counting.iter().all(|other| other.0 == column) =>
+            {
+                let code = |row: usize| u16::try_from(data.sensitive_codes(row)[column]).ok();
+                let codes = (0..data.rows()).map(code).collect::<Option<Vec<u16>>>();
+                codes.map(|codes| Deciding { values: data.sensitive()[column].values.len(), codes })
+            }
+            _ => None,
+        };
+        ModelCheck { data, scratch, counting, presences, least, persons, shapes, deciding }
     }
 
     /// Whether the number of records is all that matters.
@@ -70,6 +91,25 @@ impl<'a> ModelCheck<'a> {
     /// Whether rows with these values may be a group; no part of rows is of which this is false.
     pub(crate) fn has_values(&self, seen: &[u64]) -> bool {
         seen.iter().zip(&self.presences).all(|(seen, (_, presence))| presence.suffices(*seen))
+    }
+
+    /// The sensitive column of which the counts of the values decide whether rows may be a group, if there is one.
+    pub(crate) fn deciding(&self) -> Option<&Deciding> {
+        self.deciding.as_ref()
+    }
+
+    /// The same as [`ModelCheck::has_values`] where the values of one column decide, which occur so often.
+    pub(crate) fn has_counted(&self, counts: &[u64]) -> bool {
+        self.presences.iter().all(|(_, presence)| {
+            let occurring = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            presence.suffices(occurring.fold(0, |bits, (code, _)| bits | presence.bit(code as u32)))
+        })
+    }
+
+    /// Whether rows of so many records may be a group where the values of one column decide, which occur so often; `judge` is
+    /// overwritten.
+    pub(crate) fn admits_counted(&self, judge: &mut Judge<'a>, counts: &[u64], records: u64) -> bool {
+        records >= self.least && judge.admits_counted(counts, records)
     }
 
     /// Whether rows have records of as many different persons as every group needs.

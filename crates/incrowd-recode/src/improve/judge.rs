@@ -60,6 +60,21 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether the models that keep count, all of one column, admit a group in which its values occur so often; what was counted
+    /// before is forgotten.
+    pub(super) fn admits_counted(&mut self, counts: &[u64], records: u64) -> bool {
+        if self.running.iter().any(|(_, running)| running.refuses(counts, records)) {
+            return false;
+        }
+        self.running.iter_mut().all(|(_, running)| {
+            running.clear();
+            for (code, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                running.add(code as u32, count);
+            }
+            running.admits()
+        })
+    }
+
     /// Counts a row.
     pub(crate) fn add(&mut self, check: &ModelCheck<'a>, row: u32) {
         let (weight, codes) = (check.data.weight(row as usize), check.data.sensitive_codes(row as usize));

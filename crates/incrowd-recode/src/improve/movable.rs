@@ -36,7 +36,12 @@ impl<'a> MovableGroup<'a> {
     /// What it would cost more with a row of so many records, unless that is more than `most`.
     pub(crate) fn dearer_with(&self, shapes: &Shapes<'_>, row: u32, weight: u64, most: f32) -> Option<f32> {
         let records = (self.records() + weight) as f32;
-        let price = shapes.price_with(&self.shape, row, (most + self.cost()) / records)?;
+        let most_price = (most + self.cost()) / records;
+        // Covering one more row never makes a shape cheaper.
+        if self.price > most_price {
+            return None;
+        }
+        let price = shapes.price_with(&self.shape, row, most_price)?;
         Some(records * price - self.cost())
     }
 

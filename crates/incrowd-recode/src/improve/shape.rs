@@ -36,6 +36,53 @@ enum Kind {
     Set { words: usize, prices: Vec<f32> },
 }
 
+/// Columns of spans whose prices are all kept, in one place.
+#[derive(Debug)]
+struct Tabled {
+    lines: Vec<TabledLine>,
+    prices: Vec<f32>,
+}
+
+/// A column, where its words begin, how many leaves it has and where its prices begin.
+#[derive(Clone, Copy, Debug)]
+struct TabledLine {
+    column: usize,
+    at: usize,
+    leaves: u32,
+    from: u32,
+}
+
+impl Tabled {
+    fn new(lines: &[Line], order: &[usize]) -> Option<Tabled> {
+        let mut tabled = Tabled { lines: Vec::new(), prices: Vec::new() };
+        for &column in order {
+            let line = &lines[column];
+            let Kind::Span { leaves, prices } = &line.kind else { return None };
+            if prices.is_empty() {
+                return None;
+            }
+            let from = u32::try_from(tabled.prices.len()).ok()?;
+            tabled.lines.push(TabledLine { column, at: line.at, leaves: *leaves, from });
+            tabled.prices.extend(prices);
+        }
+        Some(tabled)
+    }
+
+    /// See [`Shapes::at_least_with`].
+    fn at_least_with(&self, shape: &[u32], codes: &[u32], most: f32) -> f32 {
+        let mut sum = 0.0;
+        for line in &self.lines {
+            let code = codes[line.column];
+            let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
+            sum += self.prices[(line.from + lo * line.leaves + hi) as usize];
+            if sum > most {
+                return sum;
+            }
+        }
+        sum
+    }
+}
+
 /// Makes shapes and knows what they cost.
 #[derive(Debug)]
 pub(crate) struct Shapes<'a> {
@@ -44,6 +91,8 @@ pub(crate) struct Shapes<'a> {
     lines: Vec<Line>,
     /// The columns, those first in which two rows differ most.
     telling: Vec<usize>,
+    /// The same columns, if the prices of all are kept.
+    tabled: Option<Tabled>,
     /// What a record costs that is not published.
     pub(crate) most: f32,
     /// How many words a shape has.
@@ -75,8 +124,9 @@ impl<'a> Shapes<'a> {
         let lines = data.quasi().iter().map(line).collect();
         let most = data.quasi().iter().map(|quasi| quasi.weight).sum::<f64>() as f32;
         let telling = (0..data.quasi().len()).collect();
-        let mut shapes = Shapes { data, metric, lines, telling, most, words };
+        let mut shapes = Shapes { data, metric, lines, telling, tabled: None, most, words };
         shapes.telling = shapes.most_telling();
+        shapes.tabled = Tabled::new(&shapes.lines, &shapes.telling);
         shapes
     }
 
@@ -168,6 +218,9 @@ impl<'a> Shapes<'a> {
     /// The price of a shape if it covered a row too; if that is more than `most`, something between the two.
     pub(crate) fn at_least_with(&self, shape: &[u32], row: u32, most: f32) -> f32 {
         let codes = self.data.quasi_codes(row as usize);
+        if let Some(tabled) = &self.tabled {
+            return tabled.at_least_with(shape, codes, most);
+        }
         let mut sum = 0.0;
         for &q in &self.telling {
             let (line, code) = (&self.lines[q], codes[q]);
@@ -275,5 +328,47 @@ impl Shapes<'_> {
             }
         };
         self.telling.iter().map(|&q| cell(q)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec};
+    use proptest::prelude::*;
+
+    const TREE: &str = "b0;x;*\nb1;x;*\nb2;y;*\nb3;z;*\nb4;z;*\n";
+
+    proptest! {
+        /// Prices kept in one place are those of the cells, and covering one more row never makes a shape cheaper.
+        #[test]
+        fn one_more_row_costs_what_its_cells_do(
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..4), 2..40), ncp: bool, quasi in 2usize..4, most in 0.0f32..3.0,
+        ) {
+            let text = |(a, b, c): (u32, u32, u32)| [a.to_string(), format!("b{b}"), format!("c{c}")];
+            let records: Vec<[String; 3]> = records.into_iter().map(text).collect();
+            let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+            let folded = Folded::from_records(&["a", "b", "c"], cells, true);
+            let tree = HierarchySpec::Arx { name: "b".into(), text: TREE.into() };
+            let (plain, tree) = (ColumnSpec::default(), ColumnSpec { hierarchy: Some(tree), ..ColumnSpec::default() });
+            let specs = [&plain, &tree, &plain];
+            let data = Dataset::encode(folded, &specs[..quasi], &[], "?").map_err(|e| e.misfit.error).unwrap();
+            let mut shapes = Shapes::new(&data, if ncp { Metric::Ncp } else { Metric::InformationLoss });
+            let tabled = shapes.tabled.take();
+            prop_assert!(tabled.is_some() || quasi == 3);
+            let mut shape = shapes.of([0]);
+            for row in 1..data.rows() as u32 {
+                let slowly = shapes.at_least_with(&shape, row, most);
+                if let Some(tabled) = &tabled {
+                    prop_assert_eq!(tabled.at_least_with(&shape, data.quasi_codes(row as usize), most), slowly);
+                }
+                let before = shapes.price(&shape);
+                let with = shapes.at_least_with(&shape, row, f32::INFINITY);
+                shapes.cover(&mut shape, row);
+                prop_assert_eq!(with, shapes.price(&shape));
+                prop_assert!(with >= before);
+                prop_assert!(slowly <= with && (slowly > most || slowly == with));
+            }
+        }
     }
 }

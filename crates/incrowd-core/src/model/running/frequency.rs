@@ -99,6 +99,18 @@ impl Running for Frequency<'_> {
         self.holds(self.most, self.records)
     }
 
+    /// Codes that are counted as one occur at least as often as each of them.
+    fn refuses(&self, counts: &[u64], records: u64) -> bool {
+        let most = match self.meant {
+            [] => counts.iter().copied().max(),
+            _ => {
+                let meant = |code: &usize| self.counted(*code as u32).is_some();
+                (0..counts.len()).filter(meant).map(|code| counts[code]).max()
+            }
+        };
+        !self.holds(most.unwrap_or(0), records)
+    }
+
     fn admits_with(&self, code: u32, records: u64) -> bool {
         let count = self.counted(code).map_or(0, |code| self.values.get(code) + records);
         self.holds(self.most.max(count), self.records + records)

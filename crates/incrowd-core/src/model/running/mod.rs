@@ -28,6 +28,12 @@ pub trait Running: Debug + Send {
     /// Whether the model admits the group.
     fn admits(&self) -> bool;
 
+    /// Whether it surely would not admit a group of so many records in which every code occurs as often as `counts` says. Quicker
+    /// than counting them, and no for want of a quick answer.
+    fn refuses(&self, _counts: &[u64], _records: u64) -> bool {
+        false
+    }
+
     /// Whether it would with these records.
     fn admits_with(&self, code: u32, records: u64) -> bool;
 

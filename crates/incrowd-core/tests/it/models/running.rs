@@ -95,6 +95,8 @@ proptest! {
                     group = with;
                 }
                 prop_assert_eq!(running.admits(), admits(&group), "{} {:?}", name, given);
+                let counts: Vec<u64> = (0..VALUES.len() as u32).map(|code| group.sensitive[0].get(code)).collect();
+                prop_assert!(!running.refuses(&counts, group.records) || !admits(&group), "{} {:?}", name, given);
                 // Whoever lacks values is not admitted, nor is any part of the group.
                 if let Some(presence) = presence.as_ref().filter(|_| group.records > 0) {
                     let there = group.sensitive[0].entries().iter();
