@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from spark_cluster import family
 
 JOB = {"quasi": ["age", "zip", "sex"], "sensitive": ["disease"], "k": 10, "algorithm": "mondrian"}
 PATIENCE = 900
@@ -117,20 +118,7 @@ class Server:
         return f"sc://127.0.0.1:{self.port}"
 
     def descendants(self) -> list[int]:
-        parents: dict[int, list[int]] = collections.defaultdict(list)
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    stat = (entry / "stat").read_text()
-                except OSError:
-                    continue
-                parents[int(stat.rpartition(")")[2].split()[1])].append(int(entry.name))
-        found, left = [], [self.process.pid]
-        while left:
-            here = parents[left.pop()]
-            found += here
-            left += here
-        return found
+        return family(self.process.pid)[1:]
 
     def executors(self) -> list[int]:
         def is_executor(pid: int) -> bool:
