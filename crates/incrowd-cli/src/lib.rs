@@ -13,6 +13,7 @@ mod streams;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 
@@ -22,12 +23,20 @@ use failure::Failure;
 /// Whether somebody interrupted the run.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Programs that run others may pass one interruption on twice, to the process and to its group.
+const ONE_INTERRUPTION: Duration = Duration::from_millis(300);
+
 /// Runs the command with what was typed, the program's name first, and returns its exit code. The process is taken to be the
 /// command's own: interruptions are handled, and it may end here.
 pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Whoever interrupts a run finds the directory as it was before.
-    ctrlc::set_handler(|| {
+    let mut first: Option<Instant> = None;
+    ctrlc::set_handler(move || {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if again && first.is_some_and(|first| first.elapsed() < ONE_INTERRUPTION) {
+            return;
+        }
+        first = Some(Instant::now());
         // A comparison ends by itself with what it has; whoever cannot wait asks twice.
         if !again && commands::compare::UNDER_WAY.load(Ordering::SeqCst) {
             return;
