@@ -4,10 +4,12 @@ needs no server is `viewfs`, mounted on a directory of this machine."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from test_spark import KIND, ROLES, df, published, quiet, records, spark, table 
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
-from incrowd.spark import _files, _hadoop  # noqa: E402
+from incrowd.spark import _directory, _files, _hadoop  # noqa: E402
 from incrowd.spark._directory import Directory  # noqa: E402
 from incrowd.spark._files import LocalFiles  # noqa: E402
 from incrowd.spark._hadoop import HadoopFiles  # noqa: E402
@@ -231,10 +233,58 @@ def test_runs_that_begin_at_the_same_moment_do_not_remove_each_other(
         for thread in threads:
             thread.join()
         assert not failed
-        # One at least, and what is there is whole and that of one of them.
-        assert done and seen(tmp_path) == ["release"]
+        # One, and what is there is whole and that of this one.
+        assert len(done) == 1 and seen(tmp_path) == ["release"]
         left = (tmp_path / "release" / "part-0.parquet").read_text()
         assert left in done and (tmp_path / "release" / "_incrowd.release.json").read_text() == left
+
+
+def test_of_runs_that_only_claimed_the_first_name_waits_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (Directory(None, str(tmp_path / "release")) for _ in range(2))
+    names = iter(["1" * 16, "2" * 16, "2" * 16, "1" * 16])
+    monkeypatch.setattr(_files.secrets, "token_hex", lambda _: next(names))
+    # The later name gives way at once, though the earlier one has not looked yet.
+    first = one.files.claim(one._prefix())
+    with pytest.raises(incrowd.ResourcesError, match="another run"):
+        two.begin([])
+    assert seen(tmp_path) == [first]
+    one.files.drop(first)
+    # The earlier name waits until the later one gives way,
+    later = two.files.claim(two._prefix())
+    waits = threading.Thread(target=one.begin, args=([],))
+    waits.start()
+    time.sleep(0.2)
+    assert waits.is_alive() and not one.files.goes_on("_incrowd-release-" + "1" * 16)
+    two.files.drop(later)
+    waits.join()
+    assert one.work is not None and one.files.goes_on(one.work)
+    one.discard()
+    # or goes on, having looked before there was anybody; and not for ever.
+    for goes_on in (True, False):
+        names = iter(["2" * 16, "1" * 16])
+        monkeypatch.setattr(_directory, "PATIENCE", 0.1)
+        later = two.files.claim(two._prefix())
+        if goes_on:
+            two.files.go_on(later)
+        with pytest.raises(incrowd.ResourcesError, match="another run"):
+            one.begin([])
+        assert seen(tmp_path) == [later]
+        two.files.drop(later)
+
+
+def test_what_could_not_be_removed_is_told(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    with monkeypatch.context() as broken:
+        broken.setattr(_files.shutil, "rmtree", lambda *_, **__: None)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            incrowd.spark.anonymize(df, to=tmp_path / "release", **JOB)
+        assert any(re.search("_incrowd-release-.* holds values of the original table", str(one.message)) for one in told)
+    assert incrowd.verify(tmp_path / "release").holds
+    # And when nothing was published: here too the error comes with it.
+    with monkeypatch.context() as broken:
+        broken.setattr(_hadoop.HadoopFiles, "remove", lambda *_: None)
+        with pytest.warns(incrowd.Warning, match="holds values of the original table"), pytest.raises(incrowd.Unsatisfiable):
+            incrowd.spark.anonymize(df, to=f"{mount}/other", **{**JOB, "k": 100_000})
 
 
 def test_a_place_that_has_no_lock_yet_is_lost_and_another_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ class Catalog:
         self._parts = [part.strip("`") for part in table.split(".")]
         self._mark = f"_incrowd_{secrets.token_hex(8)}"
         self._made: list[str] = []
+        self.left: list[str] = []
         self._begun = False
 
     @property
@@ -127,6 +128,6 @@ class Catalog:
         for table in self._made:
             try:
                 self.spark.sql(f"DROP TABLE IF EXISTS {table}")
-            except Exception:  # noqa: BLE001 - there is an error to tell already, or nothing to lose
-                continue
+            except Exception:  # noqa: BLE001 - there may be an error to tell already
+                self.left.append(table)
         self._made.clear()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -17,6 +18,9 @@ from .._errors import InputError, JobError, ResourcesError
 from ._errors import spark_errors
 from ._files import MANIFEST, Files, LocalFiles
 from ._hadoop import HadoopFiles
+
+#: Seconds that a run waits for others that began at the same moment to give way.
+PATIENCE = 30.0
 
 
 def files_of(spark: Any, to: str) -> Files:
@@ -39,6 +43,7 @@ class Directory:
         self.spark = spark
         self.files = files_of(spark, to)
         self.work: str | None = None
+        self.left: list[str] = []
 
     @property
     def place(self) -> str:
@@ -63,7 +68,7 @@ class Directory:
         self._check()
         self.work = files.claim(self._prefix())
         try:
-            self._remove_leftovers(self.work)
+            self._be_alone(self.work)
         except BaseException:
             self.discard()
             raise
@@ -81,22 +86,30 @@ class Directory:
                 key="output.path",
             )
 
-    def _remove_leftovers(self, work: str) -> None:
-        """Removes what killed runs left. Of several that run, the one that began first goes on."""
+    def _be_alone(self, work: str) -> None:
+        """Goes on if no other run does, and removes what killed runs left.
+
+        Everybody claims a directory first and then looks for those of others, so of two runs one sees the other at least. Who sees one
+        that goes on gives way. Of those that have only claimed, the one whose name comes first stays: it waits until the others have
+        given way, or until one of them goes on because it had looked before there was anybody.
+        """
         files = self.files
         ours = re.compile(re.escape(self._prefix()) + "[0-9a-f]{16}(-old)?")
-        found = [name for name in files.names("") if ours.fullmatch(name) and name != work]
-        own = (files.begun(work) or 0, work)
-        for old in (name for name in found if not name.endswith("-old")):
-            if files.remove_dead(old):
-                continue
-            begun = files.begun(old)
-            if begun is not None and (begun, old) < own:
-                raise ResourcesError(
-                    f"another run is writing `{self.place}`, or was killed a short while ago",
-                    help=f"wait for it, or remove `{old}` if nothing runs",
-                    key="output.path",
-                )
+        until = time.monotonic() + PATIENCE
+        while True:
+            found = [name for name in files.names("") if ours.fullmatch(name) and name != work]
+            others = [name for name in found if not name.endswith("-old") and not files.remove_dead(name)]
+            if not others:
+                break
+            for other in others:
+                if files.goes_on(other) or other < work or time.monotonic() > until:
+                    raise ResourcesError(
+                        f"another run is writing `{self.place}`, or was killed a short while ago",
+                        help=f"wait for it, or remove `{other}` if nothing runs",
+                        key="output.path",
+                    )
+            time.sleep(0.02)
+        files.go_on(work)
         for old in (name for name in found if name.endswith("-old")):
             # Killed between two renames, or after them.
             if files.kind(files.name) is None:
@@ -158,7 +171,8 @@ class Directory:
     def discard(self) -> None:
         """Removes whatever was not put in place."""
         if self.work is not None:
-            self.files.drop(self.work)
+            if not self.files.drop(self.work):
+                self.left.append(f"{self.files.parent.rstrip('/')}/{self.work}")
             self.work = None
 
 

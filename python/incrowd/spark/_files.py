@@ -18,6 +18,8 @@ from .._errors import ResourcesError
 
 #: The manifest within a release.
 MANIFEST = "_incrowd.release.json"
+#: What a claimed directory has once its run goes on.
+BEGUN = ".begun"
 
 
 class Files(Protocol):
@@ -53,16 +55,20 @@ class Files(Protocol):
         """Makes a directory that is open to its owner alone; it is alive until this process ends, or drops it."""
         ...
 
-    def begun(self, work: str) -> int | None:
-        """When a directory was claimed, by the clock of the file system."""
+    def go_on(self, work: str) -> None:
+        """Says of a claimed directory that its run found no other and goes on."""
+        ...
+
+    def goes_on(self, work: str) -> bool:
+        """Whether that was said."""
         ...
 
     def remove_dead(self, work: str) -> bool:
         """Removes a claimed directory unless whoever claimed it lives; says whether it is gone."""
         ...
 
-    def drop(self, work: str) -> None:
-        """Removes the directory that was claimed."""
+    def drop(self, work: str) -> bool:
+        """Removes the directory that was claimed; says whether it is gone."""
         ...
 
     def remove(self, path: str) -> None:
@@ -175,11 +181,14 @@ class LocalFiles:
                 raise cannot(f"write to `{self.parent}`", error.strerror) from None
         raise cannot(f"write to `{self.parent}`", "other runs remove what is written there")
 
-    def begun(self, work: str) -> int | None:
+    def go_on(self, work: str) -> None:
         try:
-            return (self.path(work) / ".lock").stat().st_mtime_ns
-        except OSError:
-            return None
+            (self.path(work) / BEGUN).touch()
+        except OSError as error:
+            raise cannot(f"write to `{self.parent}`", error.strerror) from None
+
+    def goes_on(self, work: str) -> bool:
+        return (self.path(work) / BEGUN).exists()
 
     def remove_dead(self, work: str) -> bool:
         path = self.path(work)
@@ -195,11 +204,12 @@ class LocalFiles:
             os.close(lock)
         return True
 
-    def drop(self, work: str) -> None:
+    def drop(self, work: str) -> bool:
         shutil.rmtree(self.path(work), ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+        return not os.path.lexists(self.path(work))
 
     def remove(self, path: str) -> None:
         found = self.path(path)

@@ -72,6 +72,8 @@ def anonymize(
             )
     finally:
         close()
+        for left in place.left:
+            warnings.warn(f"`{left}` holds values of the original table and could not be removed: remove it", Warning, stacklevel=2)
     for text in said:
         warnings.warn(text, Warning, stacklevel=2)
     return Release(made, spark, place.place)

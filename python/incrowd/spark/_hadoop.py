@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlparse
 
 from .. import _incrowd
 from .._errors import Error, JobError
-from ._files import cannot, is_connect
+from ._files import BEGUN, cannot, is_connect
 
 #: Where a directory is renamed by one act of the file system.
 RENAMING = ("hdfs", "viewfs", "abfss", "abfs", "webhdfs", "swebhdfs", "ofs")
@@ -25,7 +25,7 @@ RENAMING = ("hdfs", "viewfs", "abfss", "abfs", "webhdfs", "swebhdfs", "ofs")
 BEHIND = (*RENAMING, "file")
 #: Seconds between two signs of life, and after which there is none.
 BEAT, DEAD = 60.0, 900.0
-_BEGUN, _ALIVE = ".begun", ".alive"
+_ALIVE = ".alive"
 
 
 def _refused(scheme: str, why: str) -> JobError:
@@ -141,7 +141,6 @@ class HadoopFiles:
             own = self._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
             self._fs.mkdirs(self._path(work), own)
             self._fs.setPermission(self._path(work), own)
-            self._touch(f"{work}/{_BEGUN}")
             self._touch(f"{work}/{_ALIVE}")
         self._beat = ended = threading.Event()
         threading.Thread(target=self._live, args=(f"{work}/{_ALIVE}", ended), daemon=True).start()
@@ -160,9 +159,13 @@ class HadoopFiles:
         found = self._status(self._path(path))
         return None if found is None else int(found.getModificationTime())
 
-    def begun(self, work: str) -> int | None:
+    def go_on(self, work: str) -> None:
+        with _failures(f"write to `{self.parent}`"):
+            self._touch(f"{work}/{BEGUN}")
+
+    def goes_on(self, work: str) -> bool:
         with _failures(f"look for `{self.address(work)}`"):
-            return self._time(f"{work}/{_BEGUN}")
+            return self._time(f"{work}/{BEGUN}") is not None
 
     def remove_dead(self, work: str) -> bool:
         with _failures(f"look for `{self.address(work)}`"):
@@ -183,11 +186,15 @@ class HadoopFiles:
         finally:
             self._fs.delete(self._path(path), False)
 
-    def drop(self, work: str) -> None:
+    def drop(self, work: str) -> bool:
         if self._beat is not None:
             self._beat.set()
             self._beat = None
         self.remove(work)
+        try:
+            return self._status(self._path(work)) is None
+        except Exception:  # noqa: BLE001 - whatever it is, nobody knows that it is gone
+            return False
 
     def remove(self, path: str) -> None:
         try:

@@ -24,6 +24,9 @@ LOOK, ROW, FROM, TO, WHOLE = "_incrowd_look", "_incrowd_row", "_incrowd_from", "
 class Place(Protocol):
     """Where a release is put together, and where it appears."""
 
+    #: What could not be removed afterwards.
+    left: list[str]
+
     @property
     def place(self) -> str: ...
     def begin(self, reads: list[str]) -> None: ...
