@@ -9,7 +9,7 @@ use crate::job::RoleName;
 use crate::judging::Judging;
 use crate::manifest::{Manifest, file_name, find};
 use crate::publication::{self, Publication, PublishedShelf, Tables};
-use crate::reading::Reading;
+use crate::reading::{Reading, open_release};
 
 /// What is known of a release before its cells are read.
 #[derive(Debug)]
@@ -99,6 +99,14 @@ impl Case {
     /// Whether records were withheld and how many is not told.
     pub(crate) fn withheld_in_secret(&self) -> bool {
         self.manifest.as_ref().is_some_and(Manifest::withheld_in_secret)
+    }
+
+    /// Refuses a release of which nobody says which columns matter. One that is not there is told first.
+    pub(crate) fn need_quasi(&self) -> Result<()> {
+        if self.reading.quasi.is_empty() {
+            open_release(&self.judging.release, self.manifest.as_ref())?;
+        }
+        self.reading.need_quasi()
     }
 
     /// Without the hierarchies a release was made with, its labels would cover nobody: a promise about people would seem

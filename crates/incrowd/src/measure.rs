@@ -128,7 +128,7 @@ pub(crate) fn measured(
     kept: Option<&mut Kept>,
     progress: &dyn Progress,
 ) -> Result<Measurement> {
-    case.reading.need_quasi()?;
+    case.need_quasi()?;
     // Some measures read means of groups as the numbers they are.
     if !ask.is_some_and(Ask::reads_means) {
         case.need_ranges()?;

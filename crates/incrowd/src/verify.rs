@@ -147,7 +147,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let manifest_as_made = manifest.and_then(Manifest::is_as_made);
     let key = judging.check.as_deref().map(SigningKey::read).transpose()?;
     let signed = key.map(|key| manifest.is_some_and(|manifest| manifest.is_signed(&key)));
-    case.reading.need_quasi()?;
+    case.need_quasi()?;
     let promises = case.promises()?;
     let outliers = about_outliers(&promises);
     let withheld = case.manifest.as_ref().is_some_and(|manifest| manifest.suppression.is_some());

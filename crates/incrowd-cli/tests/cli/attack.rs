@@ -186,6 +186,7 @@ fn what_makes_no_sense_is_refused() {
         ("attack r.csv --epsilon disease=100%", "a percentage below 100"),
         ("attack r.csv --population people.csv", "was generalized along a hierarchy (file)"),
         ("attack r.csv --details ./r.csv", "the details would overwrite a file that is read"),
+        ("attack nobody.csv", "there is no file `nobody.csv`"),
         ("attack people.csv", "which columns are quasi-identifiers?"),
         ("attack people.csv --quasi age --external other.csv", "has none of the quasi-identifiers"),
         ("attack people.csv --quasi height", "no column `height`"),

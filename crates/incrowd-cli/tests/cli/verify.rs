@@ -120,6 +120,7 @@ fn what_cannot_be_judged_is_neither_good_nor_bad() {
     room.write("broken.json", "{");
     for (typed, says) in [
         ("nobody.csv --quasi age -k 2", "there is no file `nobody.csv`"),
+        ("nobody.csv -k 2", "there is no file `nobody.csv`"),
         ("t.csv --quasi agee -k 2", "did you mean `age`?"),
         ("t.csv -k 2", "which columns are quasi-identifiers?"),
         ("t.csv --quasi age", "promises nothing"),

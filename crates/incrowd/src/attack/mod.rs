@@ -78,7 +78,7 @@ pub(crate) fn attack_case(
     if !chosen.iter().all(|(card, _)| attack::READ_MEANS.contains(&card.name)) {
         case.need_ranges()?;
     }
-    case.reading.need_quasi()?;
+    case.need_quasi()?;
     let judging = &case.judging;
     let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
     let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
