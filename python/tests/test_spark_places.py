@@ -185,6 +185,27 @@ def test_a_run_gives_signs_of_life(spark: Any, mount: str, tmp_path: Path, monke
     assert seen(tmp_path) == []
 
 
+def test_a_sign_of_life_under_way_leaves_nothing(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The directory is there when a sign of life is begun, and would be made again by it after it was removed."""
+    real = HadoopFiles._touch
+    begun = threading.Event()
+
+    def slowly(files: HadoopFiles, path: str) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            time.sleep(0.5)
+        real(files, path)
+
+    monkeypatch.setattr(HadoopFiles, "_touch", slowly)
+    monkeypatch.setattr(_hadoop, "BEAT", 0.05)
+    place = Directory(spark, f"{mount}/release")
+    place.begin([])
+    assert begun.wait(30)
+    place.discard()
+    time.sleep(0.7)
+    assert seen(tmp_path) == []
+
+
 def contend(place: Any, mark: str, began: threading.Barrier) -> bool:
     """Begins, and if it may, puts a release in place that says whose it is; whether it did."""
     began.wait()

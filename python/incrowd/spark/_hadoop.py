@@ -25,6 +25,8 @@ RENAMING = ("hdfs", "viewfs", "abfss", "abfs", "webhdfs", "swebhdfs", "ofs")
 BEHIND = (*RENAMING, "file")
 #: Seconds between two signs of life, and after which there is none.
 BEAT, DEAD = 60.0, 900.0
+#: Seconds that a run waits for a sign of life under way when it ends.
+WAIT = 60.0
 _ALIVE = ".alive"
 
 
@@ -79,7 +81,7 @@ class HadoopFiles:
             # Whatever replaces something is renamed by a call that refuses to: no race can put one release into another.
             context = getattr(self._jvm.org.apache.hadoop.fs, "FileContext")  # noqa: B009
             self._context = context.getFileContext(self._fs.getUri(), self._conf)
-        self._beat: threading.Event | None = None
+        self._beat: tuple[threading.Event, threading.Thread] | None = None
 
     def _new(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)
@@ -142,8 +144,10 @@ class HadoopFiles:
             self._fs.mkdirs(self._path(work), own)
             self._fs.setPermission(self._path(work), own)
             self._touch(f"{work}/{_ALIVE}")
-        self._beat = ended = threading.Event()
-        threading.Thread(target=self._live, args=(f"{work}/{_ALIVE}", ended), daemon=True).start()
+        ended = threading.Event()
+        beating = threading.Thread(target=self._live, args=(f"{work}/{_ALIVE}", ended), daemon=True)
+        beating.start()
+        self._beat = (ended, beating)
         return work
 
     def _live(self, path: str, ended: threading.Event) -> None:
@@ -188,7 +192,10 @@ class HadoopFiles:
 
     def drop(self, work: str) -> bool:
         if self._beat is not None:
-            self._beat.set()
+            ended, beating = self._beat
+            ended.set()
+            # A sign of life that is under way would make the directory again.
+            beating.join(WAIT)
             self._beat = None
         self.remove(work)
         try:
