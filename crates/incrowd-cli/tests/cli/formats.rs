@@ -67,7 +67,10 @@ fn every_format_is_named_where_people_look() {
         assert!(readme.contains(title), "README.md does not say that {title} is read and written");
         for extension in card.extensions {
             let said = format!("`.{extension}`");
-            assert!(key.more.contains(&said), "add {said} to `more` of `[output] path` in job/keys/list.rs");
+            assert!(
+                key.more.contains(&said),
+                "add {said} to `more` of `[output] path` in job/keys/output.rs"
+            );
         }
         let stated = format!("verify nothing --{} {} --quasi a -k 2", formats.flags[0].long, card.name);
         Room::new().refuses(&stated).says(&["there is no file `nothing`"]);

@@ -138,7 +138,14 @@ fn how_the_original_is_read_says_nothing_about_the_release() {
 }
 
 /// Pages of a report tell commands to type; so does the list of keys.
-const COMMANDS_TO_TYPE: [&str; 4] = ["report/settings.rs", "compare/page.rs", "keys/list.rs", "job/tests.rs"];
+const COMMANDS_TO_TYPE: [&str; 6] = [
+    "report/settings.rs",
+    "compare/page.rs",
+    "keys/input.rs",
+    "keys/output.rs",
+    "keys/promises.rs",
+    "job/tests.rs",
+];
 
 #[test]
 fn the_library_names_keys_and_not_flags() {

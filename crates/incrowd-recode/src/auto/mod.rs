@@ -36,7 +36,8 @@ const TRIAL_LOOKS: u64 = 60_000_000;
 /// What comes of dividing leaves more to be gained than what comes of climbing: so much cheaper the climb must be to be taken.
 const HEAD_START: f64 = 0.15;
 
-/// After a climb less is to be gained, and windows have at most so many rows.
+/// After a climb less is to be gained, and windows have at most so many rows if the number of records is all that matters. Other
+/// models leave groups farther apart.
 const CLIMBED_ROWS: usize = 640;
 
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
@@ -233,7 +234,8 @@ impl Search<'_, '_> {
         let columns = self.data.quasi().len();
         let looks = LOOKS.max(LOOKS_PER_ROW * self.data.rows() as u64);
         let regroupings = if divided { 2 } else { 0 };
-        let window = if divided { WINDOW_ROWS } else { CLIMBED_ROWS };
+        let near = !divided && self.check.only_counts();
+        let window = if near { CLIMBED_ROWS } else { WINDOW_ROWS };
         let patience =
             Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, window, seconds: None };
         let Improved { groups, rounds, looks, .. } =

@@ -453,7 +453,7 @@ fn every_key_and_every_flag_is_tried() {
     // A directory of hierarchies and tables of databases are tried below.
     let below = ["[input] hierarchies", "[input] table", "[input] query", "[output] table"];
     for key in keys::KEYS.iter().filter(|key| !below.contains(&key.title().as_str())) {
-        assert!(!key.flags.is_empty(), "{} has no flag: give it one in job/keys/list.rs", key.title());
+        assert!(!key.flags.is_empty(), "{} has no flag: give it one in job/keys/", key.title());
         for flag in key.flags {
             let name = if flag.long.is_empty() { flag.value } else { flag.long };
             let tried = |(title, _, flags): &&Same| {

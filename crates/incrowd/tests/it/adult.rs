@@ -139,6 +139,32 @@ fn every_release_of_adult_keeps_its_promise() {
     }
 }
 
+/// Nobody should have to know that `ascent` exists.
+#[test]
+fn the_default_loses_no_more_than_ascent_with_models() {
+    let data = or_skip!(data("adult.csv.gz"));
+    let adult = load(data);
+    for model in [
+        "name = 'l-diversity'\nl = 3\nkind = 'frequency'",
+        "name = 't-closeness'\nt = 0.5",
+        "name = 'alpha-k-anonymity'\nk = 10\nalpha = 0.3",
+    ] {
+        let loss = |algorithm: &str| {
+            let mut job = adult.job(&SEVEN, 10);
+            let text = format!(
+                "[input]\npath = 'adult.csv'\n[columns]\noccupation = 'sensitive'\n[[models]]\n{model}\non = 'occupation'\n"
+            );
+            let parsed = parse("job.toml", &text, adult.dir.path()).unwrap_or_else(|e| panic!("{e}"));
+            job.models.extend(parsed.job.models);
+            job.algorithm.name = algorithm.to_owned();
+            let report = anonymize(&job, &Silent).unwrap();
+            report.manifest.to_json()["metrics"]["information_loss"].as_f64().unwrap()
+        };
+        let (auto, ascent) = (loss("auto"), loss("ascent"));
+        assert!(auto <= ascent, "{model}: {auto} against {ascent}");
+    }
+}
+
 /// The candidates of some people, counted by reading every cell of every released record.
 #[test]
 fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {

@@ -3,7 +3,12 @@
 //!
 //! Models, algorithms and suppression methods bring parameters of their own; those stand on their cards.
 
+mod columns;
+mod compare;
+mod input;
 mod list;
+mod output;
+mod promises;
 
 pub use list::KEYS;
 
