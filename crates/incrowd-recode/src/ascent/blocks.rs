@@ -13,7 +13,7 @@ pub(super) const ALONE: u32 = u32::MAX;
 const MOST_BYTES: usize = 256 << 20;
 
 /// Classes are counted again when so much of the rows is left that they were counted for.
-const STALE: f64 = 0.6;
+const STALE: f64 = 0.3;
 
 /// A few columns that stand side by side.
 #[derive(Debug)]

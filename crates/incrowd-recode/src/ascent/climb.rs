@@ -11,7 +11,7 @@ use crate::improve::{Judge, ModelCheck};
 
 /// At most so many combinations are looked at side by side; few at first, because the first ones take most rows away. Always
 /// the same, so that threads do not show.
-const SIDE_BY_SIDE: usize = 128;
+const SIDE_BY_SIDE: usize = 32;
 
 /// Groups of rows, and the rows that found no company.
 pub(super) struct Climbed {
