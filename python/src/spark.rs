@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::engine::{
-    Order, Part, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore,
-    Rows, Whole,
+    Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts, RemotePlan,
+    RemoteStore, Rows, Whole,
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
@@ -115,6 +115,7 @@ pub(crate) struct SparkTable {
     object: Py<PyAny>,
     name: String,
     schema: SchemaRef,
+    knows_persons: bool,
 }
 
 // Cells must not reach logs.
@@ -128,7 +129,8 @@ impl SparkTable {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<SparkTable> {
         let (schema, _) = rows(&object.call_method0("schema")?)?;
         let name = object.getattr("name")?.extract()?;
-        Ok(SparkTable { object: object.clone().unbind(), name, schema })
+        let knows_persons = object.getattr("knows_persons")?.extract()?;
+        Ok(SparkTable { object: object.clone().unbind(), name, schema, knows_persons })
     }
 
     /// A table for any function that takes one.
@@ -154,6 +156,18 @@ impl Remote for SparkTable {
         call(&self.object, "alone", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
     }
 
+    fn knows_persons(&self) -> bool {
+        self.knows_persons
+    }
+
+    fn count_persons(&self, columns: &[String], person: Option<PersonColumn<'_>>) -> incrowd::Result<Rows> {
+        call(&self.object, "count_persons", |py| counting(py, columns, person), |answer| rows(&answer))
+    }
+
+    fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
+        call(&self.object, "alone_persons", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
+    }
+
     fn repeating(&self, columns: &[String], missing: &[String]) -> incrowd::Result<Vec<String>> {
         call(
             &self.object,
@@ -166,6 +180,16 @@ impl Remote for SparkTable {
     fn digest(&self) -> incrowd::Result<String> {
         call(&self.object, "digest", |_| Ok(Vec::new()), |answer| answer.extract())
     }
+}
+
+/// The columns that are counted, and the one that says whose the records are, with what names nobody there.
+fn counting<'py>(
+    py: Python<'py>,
+    columns: &[String],
+    person: Option<PersonColumn<'_>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let (name, missing) = person.map(|own| (own.name, own.missing.to_vec())).unzip();
+    Ok(vec![any(py, columns.to_vec())?, any(py, name)?, any(py, missing.unwrap_or_default())?])
 }
 
 /// Where Spark puts a release.
@@ -186,17 +210,21 @@ impl RemoteStore for SparkStore {
         call(&self.object, "begin", |_| Ok(Vec::new()), |_| Ok(()))
     }
 
-    fn count_and_keep(&mut self, columns: &[String]) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            "count_and_keep",
-            |py| Ok(vec![any(py, columns.to_vec())?]),
-            |answer| rows(&answer),
-        )
+    fn count_and_keep(
+        &mut self,
+        columns: &[String],
+        person: Option<PersonColumn<'_>>,
+    ) -> incrowd::Result<Rows> {
+        call(&self.object, "count_and_keep", |py| counting(py, columns, person), |answer| rows(&answer))
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
-        call(&self.object, "stage", |py| planned(py, plan), |answer| answer.extract())
+        fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let mut arguments = planned(py, plan)?;
+            arguments.push(any(py, plan.persons)?);
+            Ok(arguments)
+        }
+        call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
     }
 
     fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
@@ -325,7 +353,7 @@ fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     ) = plan.extract()?;
     let slots = slots.map(|slots| rows(&slots)).transpose()?;
     let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
-    let plan = RemotePlan { columns, looks: rows(&looks)?, slots, order, records };
+    let plan = RemotePlan { columns, looks: rows(&looks)?, slots, persons: false, order, records };
     Ok(PlannedPart { plan, receipt: Receipt { published: records, suppressed }, known })
 }
 

@@ -9,7 +9,8 @@ use incrowd_core::{
     CodedColumn, Columnar, Error, Folded, FoldedColumn, MISSING, PackedTexts, Progress, Result,
 };
 
-use super::{Remote, Rows};
+use super::persons::RowPersons;
+use super::{PersonColumn, Remote, Rows};
 use crate::FoldSpec;
 use crate::beside::{Beside, Seen};
 use crate::intern::{Cache, Interner};
@@ -159,6 +160,19 @@ impl Counted {
             .collect();
         Ok(counted)
     }
+
+    /// The same of rows that say whose the records are.
+    pub(crate) fn with_persons(
+        name: &str,
+        rows: Rows,
+        spec: &FoldSpec,
+        progress: &dyn Progress,
+    ) -> Result<Counted> {
+        let (rows, persons) = RowPersons::split(rows)?;
+        let mut counted = Counted::new(name, rows, spec, progress)?;
+        counted.folded.persons = Some(persons.fold(&counted)?);
+        Ok(counted)
+    }
 }
 
 /// Refuses what counts do not tell.
@@ -168,9 +182,6 @@ pub(crate) fn check(spec: &FoldSpec) -> Result<()> {
             .help("read the table from files or into memory, or leave the key out")
             .at(key))
     };
-    if spec.person.is_some() {
-        return refuse("persons with several records cannot be counted", "input.person");
-    }
     if spec.weight.is_some() {
         return refuse("sampling weights cannot be added up", "input.weight");
     }
@@ -185,7 +196,24 @@ pub(crate) fn fold(
     progress: &dyn Progress,
 ) -> Result<(Folded, Seen)> {
     check(spec)?;
-    let mut folded = Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress)?.folded;
+    let plain = || Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress);
+    let persons = |person: Option<PersonColumn<'_>>| {
+        let rows = remote.count_persons(&spec.columns, person)?;
+        Counted::with_persons(remote.name(), rows, spec, progress)
+    };
+    let mut folded = match PersonColumn::of(spec) {
+        Some(person) => persons(Some(person))?.folded,
+        None if remote.knows_persons() && !spec.columns.is_empty() => {
+            let (written, kept) = (plain()?.folded, persons(None)?.folded);
+            if written.canonical() != kept.canonical() {
+                let error =
+                    "the release has other records than those whose persons are known: nothing was published";
+                return Err(Error::resources(error));
+            }
+            kept
+        }
+        None => plain()?.folded,
+    };
     if !spec.glance.is_empty() {
         folded.repeating = remote.repeating(&spec.glance, &spec.missing)?;
     }
@@ -201,7 +229,10 @@ fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
     if sets.len() > 1 {
         sets.push(beside.columns.to_vec());
     }
-    let mut once = remote.alone(&sets)?;
+    let (mut once, people) = match remote.knows_persons() {
+        true => remote.alone_persons(&sets).map(|(once, people)| (once, Some(people)))?,
+        false => (remote.alone(&sets)?, None),
+    };
     if once.len() != sets.len() {
         return Err(Error::bug("a system counted other columns than it was asked for"));
     }
@@ -209,5 +240,11 @@ fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
     let column =
         |name: &String| CodedColumn { name: name.clone(), texts: PackedTexts::unnamed(1), codes: Vec::new() };
     let columns = beside.columns.iter().map(column).collect();
-    Ok(Seen { table: Columnar { columns, records: 0 }, once: Some(once), together, ..Seen::default() })
+    Ok(Seen {
+        table: Columnar { columns, records: 0 },
+        once: Some(once),
+        together,
+        people,
+        ..Seen::default()
+    })
 }

@@ -6,7 +6,7 @@ use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
 use super::counted::{Counted, check};
 use super::parts::{Parting, RemoteParts, Surveyed};
-use super::{Remote, RemoteStore, slots};
+use super::{PersonColumn, Remote, RemoteStore, slots};
 use crate::beside::Beside;
 use crate::embedded::published_type;
 use crate::source::{Batches, Source};
@@ -63,12 +63,17 @@ impl Engine for RemoteEngine {
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         check(spec)?;
         progress.step("counting", None);
-        let rows = match spec.replay {
-            true => self.store.count_and_keep(&spec.columns)?,
+        // Whose records they are is asked again of what is written, so they are read again as if they carried something.
+        let keeps = spec.replay || spec.person.is_some();
+        let rows = match keeps {
+            true => self.store.count_and_keep(&spec.columns, PersonColumn::of(spec))?,
             false => self.remote.count(&spec.columns)?,
         };
         progress.step("reading", None);
-        let mut counted = Counted::new(self.remote.name(), rows, spec, progress)?;
+        let mut counted = match spec.person.is_some() {
+            true => Counted::with_persons(self.remote.name(), rows, spec, progress)?,
+            false => Counted::new(self.remote.name(), rows, spec, progress)?,
+        };
         if !spec.glance.is_empty() {
             progress.step("counting", None);
             counted.folded.repeating = self.remote.repeating(&spec.glance, &spec.missing)?;
@@ -76,7 +81,7 @@ impl Engine for RemoteEngine {
         let folded = counted.folded.clone();
         // What is kept of it is where the rows went; the texts are in the plan.
         counted.folded = Folded::default();
-        self.last = spec.replay.then_some(counted);
+        self.last = keeps.then_some(counted);
         Ok(folded)
     }
 
