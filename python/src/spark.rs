@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::engine::{
-    Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts, RemotePlan,
-    RemoteStore, Rows, Whole,
+    Asked, Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts,
+    RemotePlan, RemoteStore, Rows, Whole,
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
@@ -116,6 +116,7 @@ pub(crate) struct SparkTable {
     name: String,
     schema: SchemaRef,
     knows_persons: bool,
+    knows_weights: bool,
 }
 
 // Cells must not reach logs.
@@ -129,8 +130,25 @@ impl SparkTable {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<SparkTable> {
         let (schema, _) = rows(&object.call_method0("schema")?)?;
         let name = object.getattr("name")?.extract()?;
-        let knows_persons = object.getattr("knows_persons")?.extract()?;
-        Ok(SparkTable { object: object.clone().unbind(), name, schema, knows_persons })
+        let knows = |what: &str| object.getattr(what)?.extract();
+        let (knows_persons, knows_weights) = (knows("knows_persons")?, knows("knows_weights")?);
+        Ok(SparkTable { object: object.clone().unbind(), name, schema, knows_persons, knows_weights })
+    }
+
+    /// Counts with what a column says beside, or without one with what is kept beside the table.
+    fn count_beside(
+        &self,
+        method: &str,
+        columns: &[String],
+        name: Option<&str>,
+        missing: &[String],
+    ) -> incrowd::Result<Rows> {
+        call(
+            &self.object,
+            method,
+            |py| Ok(vec![any(py, columns.to_vec())?, any(py, name)?, any(py, missing.to_vec())?]),
+            |answer| rows(&answer),
+        )
     }
 
     /// A table for any function that takes one.
@@ -161,7 +179,21 @@ impl Remote for SparkTable {
     }
 
     fn count_persons(&self, columns: &[String], person: Option<PersonColumn<'_>>) -> incrowd::Result<Rows> {
-        call(&self.object, "count_persons", |py| counting(py, columns, person), |answer| rows(&answer))
+        let (name, missing) = person.map(|own| (own.name, own.missing)).unzip();
+        self.count_beside("count_persons", columns, name, missing.unwrap_or_default())
+    }
+
+    fn knows_weights(&self) -> bool {
+        self.knows_weights
+    }
+
+    fn count_weights(
+        &self,
+        columns: &[String],
+        weight: Option<&str>,
+        missing: &[String],
+    ) -> incrowd::Result<Rows> {
+        self.count_beside("count_weights", columns, weight, missing)
     }
 
     fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
@@ -182,16 +214,6 @@ impl Remote for SparkTable {
     }
 }
 
-/// The columns that are counted, and the one that says whose the records are, with what names nobody there.
-fn counting<'py>(
-    py: Python<'py>,
-    columns: &[String],
-    person: Option<PersonColumn<'_>>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let (name, missing) = person.map(|own| (own.name, own.missing.to_vec())).unzip();
-    Ok(vec![any(py, columns.to_vec())?, any(py, name)?, any(py, missing.unwrap_or_default())?])
-}
-
 /// Where Spark puts a release.
 #[derive(Debug)]
 struct SparkStore {
@@ -210,18 +232,31 @@ impl RemoteStore for SparkStore {
         call(&self.object, "begin", |_| Ok(Vec::new()), |_| Ok(()))
     }
 
-    fn count_and_keep(
-        &mut self,
-        columns: &[String],
-        person: Option<PersonColumn<'_>>,
-    ) -> incrowd::Result<Rows> {
-        call(&self.object, "count_and_keep", |py| counting(py, columns, person), |answer| rows(&answer))
+    fn count_and_keep(&mut self, columns: &[String], asked: Asked<'_>) -> incrowd::Result<Rows> {
+        fn arguments<'py>(
+            py: Python<'py>,
+            columns: &[String],
+            asked: Asked<'_>,
+        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let (person, weight, missing) = match asked {
+                Asked::Nothing => (None, None, &[][..]),
+                Asked::Persons(PersonColumn { name, missing }) => (Some(name), None, missing),
+                Asked::Weights(name, missing) => (None, Some(name), missing),
+            };
+            Ok(vec![
+                any(py, columns.to_vec())?,
+                any(py, person)?,
+                any(py, weight)?,
+                any(py, missing.to_vec())?,
+            ])
+        }
+        call(&self.object, "count_and_keep", |py| arguments(py, columns, asked), |answer| rows(&answer))
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
         fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
             let mut arguments = planned(py, plan)?;
-            arguments.push(any(py, plan.persons)?);
+            arguments.extend([any(py, plan.persons)?, any(py, plan.weights)?]);
             Ok(arguments)
         }
         call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
@@ -353,7 +388,8 @@ fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     ) = plan.extract()?;
     let slots = slots.map(|slots| rows(&slots)).transpose()?;
     let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
-    let plan = RemotePlan { columns, looks: rows(&looks)?, slots, persons: false, order, records };
+    let plan =
+        RemotePlan { columns, looks: rows(&looks)?, slots, order, records, persons: false, weights: false };
     Ok(PlannedPart { plan, receipt: Receipt { published: records, suppressed }, known })
 }
 

@@ -229,6 +229,6 @@ class Parts:
             return self._write(columns, together("looks"), together("slots") if has_slots else None, False, records)
 
     def _write(
-        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, persons: bool = False
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
     ) -> int:
         raise NotImplementedError

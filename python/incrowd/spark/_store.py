@@ -5,7 +5,7 @@ and its place follows from that number and a secret of this run: a task that is 
 record draws a key once, which is written with it; whatever follows reads the key from there.
 
 Where persons are counted, the records are written with the numbers of their persons first, where nobody looks. The release is what
-these files have without the numbers, so it is known whose records were written.
+these files have without the numbers, so it is known whose records were written. With weights it is the same with what records stand for.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from ._errors import spark_errors
 from ._parts import Parts
 from ._persons import KEY, PERSON, pairs, piece
 from ._table import DISTINCT_ROWS, SparkTable
+from ._weights import STANDS, in_millionths
 
 RECORDS, FIRST, RANK = "_incrowd_records", "_incrowd_first", "_incrowd_rank"
 LOOK, ROW, FROM, TO, WHOLE = "_incrowd_look", "_incrowd_row", "_incrowd_from", "_incrowd_to", "_incrowd_whole"
 UNNAMED, HELD, AT = "_incrowd_unnamed", "_incrowd_held", "_incrowd_at"
+REPRESENTED, UNWEIGHED = "_incrowd_represented", "_incrowd_unweighed"
 
 
 class Place(Protocol):
@@ -69,8 +71,10 @@ class SparkStore(Parts):
         self._columns: list[str] = []
         #: The column that tells persons apart with what names nobody there, if they are counted.
         self._person: tuple[str, list[str]] | None = None
-        #: Whether it is kept whose records were written.
-        self._keeps_persons = False
+        #: The column that says how many people a record stands for, with what is no weight there, if that is asked.
+        self._weight: tuple[str, list[str]] | None = None
+        #: Whether it is kept whose records were written, or what they stand for.
+        self._keeps = False
         self._begin_parts()
 
     def begin(self) -> None:
@@ -80,35 +84,46 @@ class SparkStore(Parts):
         with spark_errors("to claim the place of the release"):
             self.place.begin(reads)
 
-    def count_and_keep(self, columns: Sequence[str], person: str | None = None, missing: Sequence[str] = ()) -> Any:
-        """The distinct rows with their numbers of records, kept under numbers of their own. With `person` also whose they are."""
+    def count_and_keep(
+        self, columns: Sequence[str], person: str | None = None, weight: str | None = None, missing: Sequence[str] = ()
+    ) -> Any:
+        """The distinct rows with their numbers of records, kept under numbers of their own. With `person` also whose they are, with
+        `weight` what they stand for."""
         f = functions()
         self._columns = list(columns)
         self._person = None if person is None else (person, list(missing))
+        self._weight = None if weight is None else (weight, list(missing))
         kept = [f.col(f"c{i}") for i in range(len(columns))] + [f.col("records"), f.col(ROW)]
         names = [*columns, RECORDS, ROW]
         with spark_errors("while it counted the table"):
-            self.table.check_rows(columns, person is not None)
-            rows = self.table.grouped(columns) if person is None else self.table.held(columns, person, missing)
+            self.table.check_rows(columns, person is not None, weight is not None)
+            rows = self.table.grouped(columns)
+            if person is not None:
+                rows = self.table.held(columns, person, missing)
+            elif weight is not None:
+                rows = self.table.weighed(columns, weight, missing)
             # Written once: the numbers are what the files say, however often they are read.
             self.place.write(rows.withColumn(ROW, f.monotonically_increasing_id()), "rows")
             if person is not None:
                 kept += [f.col("unnamed"), f.flatten("held").alias("held")]
                 names += [UNNAMED, HELD]
+            elif weight is not None:
+                kept += [f.col("stands"), f.col("unweighed")]
+                names += [REPRESENTED, UNWEIGHED]
             table = to_arrow(self.place.read("rows").select(*kept))
         return table.rename_columns(names)
 
     def stage(
         self, columns: Sequence[tuple[str, bool]], looks: object, slots: object | None, is_sorted: bool, records: int,
-        persons: bool = False,
+        persons: bool = False, weights: bool = False,
     ) -> int:
         """Writes the release where nobody looks; returns how many records it has."""
         with spark_errors("while it wrote the release"):
             parted = None if slots is None else from_arrow(self.spark, slots)
-            return self._write(columns, from_arrow(self.spark, looks), parted, is_sorted, records, persons)
+            return self._write(columns, from_arrow(self.spark, looks), parted, is_sorted, records, persons or weights)
 
     def _write(
-        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, persons: bool = False
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
     ) -> int:
         """Puts the records together and writes them."""
         f = functions()
@@ -119,15 +134,15 @@ class SparkStore(Parts):
             carried = [name for name, is_carried in columns if is_carried]
             self._write_records(carried)
             release = self._joined(plan, slots, carried)
-        if persons:
+        if keeps:
             self.place.write(release, "private")
             release = self.place.read("private")
         # Any order that follows from keys alone will do. Parts by a hash need no look at all keys beforehand, as ranges would.
         release = release.orderBy(RANK, KEY) if is_sorted else release.repartition(f.col(KEY)).sortWithinPartitions(KEY)
         self.place.write(release.select(*published), "release")
-        self._keeps_persons = persons
-        if persons and table_digest(self.place.read("release")) != table_digest(self.place.read("private").select(*published)):
-            raise ResourcesError("the release has other records than those whose persons are known: nothing was published")
+        self._keeps = keeps
+        if keeps and table_digest(self.place.read("release")) != table_digest(self.place.read("private").select(*published)):
+            raise ResourcesError("the release has other records than those whose persons or weights are known: nothing was published")
         return int(self.place.read("release").count())
 
     def _unfolded(self, plan: Any, records: int) -> Any:
@@ -151,6 +166,11 @@ class SparkStore(Parts):
             alike = alike & f.col(f"c{i}").eqNullSafe(f.col(f"r{i}"))
         if self._person is None:
             found, rows = self.table.df.select(*wanted), rows.select(ROW, *known)
+            if self._weight is not None:
+                further.append(STANDS)
+                name, missing = self._weight
+                found = self.table.df.select(*wanted, col(name).alias("weight"))
+                found = in_millionths(found, f.col("weight"), missing).drop("weight")
         else:
             further.append(PERSON)
             found = self.table.df.select(*wanted, self.table.number(*self._person).alias(PERSON))
@@ -166,6 +186,10 @@ class SparkStore(Parts):
             counts = found.groupBy(ROW).agg(f.count("*").alias("found"))
             kept = rows.select(f.col(ROW).alias("kept"), f.col("records").alias("n"))
             same = f.col("kept") == f.col(ROW)
+            if self._weight is not None:
+                # How many records, and what they stand for.
+                counts = found.groupBy(ROW).agg(f.struct(f.count("*"), f.coalesce(f.sum(STANDS), f.lit(0))).alias("found"))
+                kept = rows.select(f.col(ROW).alias("kept"), f.struct("records", "stands").alias("n"))
         else:
             counts, kept = found.groupBy(ROW, PERSON).agg(f.count("*").alias("found")), pairs(rows, ROW)
             same = (f.col("kept") == f.col(ROW)) & f.col("who").eqNullSafe(f.col(PERSON))
@@ -180,7 +204,7 @@ class SparkStore(Parts):
         window = module("pyspark.sql.window").Window
         records = self.place.read("records")
         whole = slots.where(f.col(WHOLE) == 1).select(ROW, LOOK)
-        further = [carries(i) for i in range(len(carried))] + ([PERSON] if self._person else [])
+        further = [carries(i) for i in range(len(carried))] + ([PERSON] if self._person else []) + ([STANDS] if self._weight else [])
         found = records.join(whole, ROW).select(KEY, LOOK, *further)
         parted = slots.where(f.col(WHOLE) == 0).select(f.col(ROW).alias("row"), FROM, TO, LOOK)
         if parted.limit(1).count():
@@ -199,7 +223,7 @@ class SparkStore(Parts):
         """What was written, as anybody reads it."""
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
-            private = self.place.read("private") if self._keeps_persons else None
+            private = self.place.read("private") if self._keeps else None
         # What was planned in parts is judged as a whole; a release has fewer distinct rows than its table, and judging needs less.
         most = max(self.table.limit(len(self._columns) or 1), DISTINCT_ROWS)
         return SparkTable(staged, "the release", lambda: self.place.digest("release"), most, private)

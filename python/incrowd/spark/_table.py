@@ -10,6 +10,7 @@ from .._errors import ResourcesError
 from ._arrow import arrow_schema, col, functions, module, need_dataframe, to_arrow
 from ._errors import spark_errors
 from ._persons import KEY, PERSON, held, numbered, people_of
+from ._weights import STANDS, added, in_millionths
 
 #: So many records are looked at to tell whether the values of a column repeat.
 _GLANCE = 1 << 18
@@ -50,7 +51,7 @@ class SparkTable:
     def __init__(self, df: Any, name: str = "df", digest: Callable[[], str] | None = None,
                  most_rows: int | None = None, private: Any = None) -> None:
         need_dataframe(df)
-        #: The same records with their persons and keys, where nobody else sees them.
+        #: The same records with their keys and their persons or what they stand for, where nobody else sees them.
         self.private = private
         #: Persons have other numbers in every run.
         self._secret = secrets.token_hex(32)
@@ -101,12 +102,13 @@ class SparkTable:
         """About how many distinct rows there are."""
         return self.sizes(columns)[0]
 
-    def check_rows(self, columns: Sequence[str], person: bool = False) -> None:
+    def check_rows(self, columns: Sequence[str], person: bool = False, weight: bool = False) -> None:
         """Refuses to bring more distinct rows, or persons, to the driver than it should hold."""
         rows, limit = self.about(columns), self.limit(len(columns))
         if rows > limit:
             need = bytes_of(rows, len(columns)) / 2**30
-            parts = "; tables with persons are not planned in parts" if person else ""
+            beside = "persons" if person else "weights" if weight else None
+            parts = f"; tables with {beside} are not planned in parts" if beside else ""
             raise ResourcesError(
                 f"the table has about {rows:,} distinct rows in {len(columns)} columns, more than the {limit:,} that the "
                 f"driver should hold; they would need about {need:,.1f} GiB there{parts}",
@@ -124,7 +126,28 @@ class SparkTable:
     @property
     def knows_persons(self) -> bool:
         """Whether it is kept beside the table whose records it has."""
-        return self.private is not None
+        return self.private is not None and PERSON in self.private.columns
+
+    @property
+    def knows_weights(self) -> bool:
+        """Whether it is kept beside the table how many people its records stand for."""
+        return self.private is not None and STANDS in self.private.columns
+
+    def weighed(self, columns: Sequence[str], weight: str | None, missing: Sequence[str]) -> Any:
+        """The distinct rows of columns with what they stand for, by a column or as it is kept; see `_weights.added`."""
+        named = [col(name).alias(f"c{i}") for i, name in enumerate(columns)]
+        if weight is None:
+            return added(self.private.select(*named, STANDS), len(columns))
+        records = in_millionths(self.df.select(*named, col(weight).alias("weight")), functions().col("weight"), missing)
+        return added(records, len(columns))
+
+    def count_weights(self, columns: Sequence[str], weight: str | None, missing: Sequence[str]) -> Any:
+        """The distinct rows of columns with their numbers of records, and how many people these stand for."""
+        names = [f"c{i}" for i in range(len(columns))]
+        with spark_errors("while it added up weights"):
+            self.check_rows(columns)
+            table = to_arrow(self.weighed(columns, weight, missing).select(*names, "records", "stands", "unweighed"))
+        return table.rename_columns([*columns, "_incrowd_records", "_incrowd_represented", "_incrowd_unweighed"])
 
     def number(self, person: str, missing: Sequence[str]) -> Any:
         """The number of the person of a record."""

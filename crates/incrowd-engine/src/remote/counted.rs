@@ -10,7 +10,8 @@ use incrowd_core::{
 };
 
 use super::persons::RowPersons;
-use super::{PersonColumn, Remote, Rows};
+use super::weights::RowWeights;
+use super::{Asked, PersonColumn, Remote, Rows};
 use crate::FoldSpec;
 use crate::beside::{Beside, Seen};
 use crate::intern::{Cache, Interner};
@@ -173,19 +174,19 @@ impl Counted {
         counted.folded.persons = Some(persons.fold(&counted)?);
         Ok(counted)
     }
-}
 
-/// Refuses what counts do not tell.
-pub(crate) fn check(spec: &FoldSpec) -> Result<()> {
-    let refuse = |what: &str, key: &str| {
-        Err(Error::job(format!("{what} where another system holds the table"))
-            .help("read the table from files or into memory, or leave the key out")
-            .at(key))
-    };
-    if spec.weight.is_some() {
-        return refuse("sampling weights cannot be added up", "input.weight");
+    /// The same of rows that say how many people the records stand for.
+    pub(crate) fn with_weights(
+        name: &str,
+        rows: Rows,
+        spec: &FoldSpec,
+        progress: &dyn Progress,
+    ) -> Result<Counted> {
+        let (rows, weights) = RowWeights::split(rows)?;
+        let mut counted = Counted::new(name, rows, spec, progress)?;
+        counted.folded.represented = Some(weights.fold(&counted, spec)?);
+        Ok(counted)
     }
-    Ok(())
 }
 
 /// Folds a table that another system holds, and asks who is alone in columns `beside`.
@@ -195,24 +196,29 @@ pub(crate) fn fold(
     beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<(Folded, Seen)> {
-    check(spec)?;
     let plain = || Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress);
     let persons = |person: Option<PersonColumn<'_>>| {
         let rows = remote.count_persons(&spec.columns, person)?;
         Counted::with_persons(remote.name(), rows, spec, progress)
     };
-    let mut folded = match PersonColumn::of(spec) {
-        Some(person) => persons(Some(person))?.folded,
-        None if remote.knows_persons() && !spec.columns.is_empty() => {
-            let (written, kept) = (plain()?.folded, persons(None)?.folded);
-            if written.canonical() != kept.canonical() {
-                let error =
-                    "the release has other records than those whose persons are known: nothing was published";
-                return Err(Error::resources(error));
+    let weights = |weight: Option<&str>| {
+        let rows = remote.count_weights(&spec.columns, weight, &spec.missing)?;
+        Counted::with_weights(remote.name(), rows, spec, progress)
+    };
+    let kept = !spec.columns.is_empty() && (remote.knows_persons() || remote.knows_weights());
+    let mut folded = match Asked::of(spec) {
+        Asked::Persons(person) => persons(Some(person))?.folded,
+        Asked::Weights(weight, _) => weights(Some(weight))?.folded,
+        Asked::Nothing if kept => {
+            let kept = if remote.knows_persons() { persons(None)? } else { weights(None)? }.folded;
+            if plain()?.folded.canonical() != kept.canonical() {
+                return Err(Error::resources(
+                    "the release has other records than those whose persons or weights are known: nothing was published",
+                ));
             }
             kept
         }
-        None => plain()?.folded,
+        Asked::Nothing => plain()?.folded,
     };
     if !spec.glance.is_empty() {
         folded.repeating = remote.repeating(&spec.glance, &spec.missing)?;

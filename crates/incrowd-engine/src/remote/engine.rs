@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
-use super::counted::{Counted, check};
+use super::counted::Counted;
 use super::parts::{Parting, RemoteParts, Surveyed};
-use super::{PersonColumn, Remote, RemoteStore, slots};
+use super::{Asked, Remote, RemoteStore, slots};
 use crate::beside::Beside;
 use crate::embedded::published_type;
 use crate::source::{Batches, Source};
@@ -61,18 +61,20 @@ impl Engine for RemoteEngine {
     }
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
-        check(spec)?;
         progress.step("counting", None);
-        // Whose records they are is asked again of what is written, so they are read again as if they carried something.
-        let keeps = spec.replay || spec.person.is_some();
+        // Whose records they are, and how many people they stand for, is asked again of what is written, so they are read again as if
+        // they carried something.
+        let asked = Asked::of(spec);
+        let keeps = spec.replay || !matches!(asked, Asked::Nothing);
         let rows = match keeps {
-            true => self.store.count_and_keep(&spec.columns, PersonColumn::of(spec))?,
+            true => self.store.count_and_keep(&spec.columns, asked)?,
             false => self.remote.count(&spec.columns)?,
         };
         progress.step("reading", None);
-        let mut counted = match spec.person.is_some() {
-            true => Counted::with_persons(self.remote.name(), rows, spec, progress)?,
-            false => Counted::new(self.remote.name(), rows, spec, progress)?,
+        let mut counted = match asked {
+            Asked::Persons(_) => Counted::with_persons(self.remote.name(), rows, spec, progress)?,
+            Asked::Weights(..) => Counted::with_weights(self.remote.name(), rows, spec, progress)?,
+            Asked::Nothing => Counted::new(self.remote.name(), rows, spec, progress)?,
         };
         if !spec.glance.is_empty() {
             progress.step("counting", None);

@@ -42,8 +42,8 @@ pub(super) struct RowPersons {
     named: u32,
 }
 
-fn odd() -> Error {
-    Error::bug("a system answers with something else than persons")
+pub(super) fn odd() -> Error {
+    Error::bug("a system answers with something else than what it was asked for")
 }
 
 /// The integers of each list.
@@ -58,7 +58,7 @@ fn lists(array: &ArrayRef) -> Result<Vec<ArrayRef>> {
     }
 }
 
-fn integers(array: &ArrayRef) -> Result<&[i64]> {
+pub(super) fn integers(array: &ArrayRef) -> Result<&[i64]> {
     let numbers = array.as_primitive_opt::<Int64Type>().filter(|numbers| numbers.null_count() == 0);
     Ok(numbers.ok_or_else(odd)?.values())
 }

@@ -124,8 +124,8 @@ pub(super) fn tables(
     let cells = Cells::new(plan, &own, &renderer);
     let looks = Looks::new(plan);
     let ranks = if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
-    let persons = plan.dataset().persons().is_some();
-    let replays = carries || persons;
+    let (persons, weights) = (plan.dataset().persons().is_some(), plan.dataset().is_weighed());
+    let replays = carries || persons || weights;
     let (slots, receipt) = match replays {
         true => {
             let last = last.filter(|last| last.kept.len() == last.of_row.len());
@@ -171,7 +171,7 @@ pub(super) fn tables(
     }
     let columns = output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
     let (looks, order, records) = ((schema, batches), output.order, receipt.published);
-    Ok((RemotePlan { columns, looks, slots, persons, order, records }, receipt))
+    Ok((RemotePlan { columns, looks, slots, persons, weights, order, records }, receipt))
 }
 
 /// Which look so many records of each kept row have.
@@ -209,7 +209,7 @@ fn slots(plan: &Plan<'_>, looks: &Looks, last: &Counted) -> Result<(super::Rows,
                 None => parts.push((found, own)),
             }
         }
-        if plan.dataset().persons().is_some() && parts.iter().any(|(_, n)| *n != records) {
+        if (data.persons().is_some() || data.is_weighed()) && parts.iter().any(|(_, n)| *n != records) {
             return Err(Error::bug("a row was divided, and whose records would stand apart is not known"));
         }
         let mut next = 1;

@@ -8,10 +8,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use incrowd_core::represented::read_weight;
 use incrowd_core::{Error, Result};
 use incrowd_engine::{
-    FROM, HELD, LOOK, Order, PersonColumn, Places, RANK, RECORDS, ROW, Remote, RemotePlan, RemoteStore, Rows,
-    TO, UNNAMED, WHOLE,
+    Asked, FROM, HELD, LOOK, Order, PersonColumn, Places, RANK, RECORDS, REPRESENTED, ROW, Remote,
+    RemotePlan, RemoteStore, Rows, TO, UNNAMED, UNWEIGHED, WHOLE,
 };
 
 use crate::common::{Cell, batches};
@@ -24,6 +25,8 @@ pub(crate) struct Held {
     pub(crate) records: Vec<Vec<Cell>>,
     /// The number of the person of each record, where it is kept beside the table. Who has no name has none.
     pub(crate) who: Option<Vec<Option<i64>>>,
+    /// How many people each record stands for, where that is kept beside the table.
+    pub(crate) stands: Option<Vec<u64>>,
     /// So many records are lost before they are counted without their persons.
     pub(crate) lost: usize,
 }
@@ -67,6 +70,36 @@ impl Held {
         let text = self.records[record][self.at(&[person.name.to_owned()])[0]].as_ref();
         let text = text.filter(|text| !person.missing.contains(text))?;
         Some(i64::from_le_bytes(blake3::hash(text.as_bytes()).as_bytes()[..8].try_into().unwrap()))
+    }
+
+    /// What a record stands for: by a column, or as it is kept.
+    fn weight(&self, record: usize, weight: Option<&str>, missing: &[String]) -> Option<u64> {
+        let Some(weight) = weight else { return self.stands.as_ref().map(|stands| stands[record]) };
+        let text = self.records[record][self.at(&[weight.to_owned()])[0]].as_ref();
+        text.filter(|text| !missing.contains(text)).and_then(|text| read_weight(text))
+    }
+
+    /// The rows with what they stand for.
+    fn weighed(&self, columns: &[String], by: Option<&str>, missing: &[String], own: Option<&[i64]>) -> Rows {
+        let at = self.at(columns);
+        let mut sums: BTreeMap<Vec<Cell>, (i64, i64)> = BTreeMap::new();
+        for (i, record) in self.records.iter().enumerate() {
+            let sum = sums.entry(at.iter().map(|&c| record[c].clone()).collect()).or_default();
+            match self.weight(i, by, missing) {
+                Some(weight) => sum.0 += weight as i64,
+                None => sum.1 += 1,
+            }
+        }
+        let whole = Held { lost: 0, ..self.clone() };
+        let (schema, batches) = table(columns, &whole.rows(columns), own);
+        let mut fields: Vec<_> = schema.fields().iter().cloned().collect();
+        fields
+            .extend([REPRESENTED, UNWEIGHED].map(|name| Arc::new(Field::new(name, DataType::Int64, false))));
+        let mut arrays = batches[0].columns().to_vec();
+        arrays.push(Arc::new(Int64Array::from_iter_values(sums.values().map(|sum| sum.0))));
+        arrays.push(Arc::new(Int64Array::from_iter_values(sums.values().map(|sum| sum.1))));
+        let schema = Arc::new(Schema::new(fields));
+        (schema.clone(), vec![RecordBatch::try_new(schema, arrays).unwrap()])
     }
 
     /// The rows with their persons, in two pieces.
@@ -172,6 +205,14 @@ impl Remote for Held {
         Ok((sets.iter().map(alone).collect(), people.len() as u64))
     }
 
+    fn knows_weights(&self) -> bool {
+        self.stands.is_some()
+    }
+
+    fn count_weights(&self, columns: &[String], weight: Option<&str>, missing: &[String]) -> Result<Rows> {
+        Ok(self.weighed(columns, weight, missing, None))
+    }
+
     fn repeating(&self, _: &[String], _: &[String]) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
@@ -192,6 +233,7 @@ pub(crate) struct Shelf {
     kept: BTreeMap<Piece, i64>,
     columns: Vec<String>,
     person: Option<(String, Vec<String>)>,
+    weight: Option<(String, Vec<String>)>,
     staged: Vec<Option<Held>>,
     /// Spoils what is written.
     pub(crate) spoil: fn(&mut Held),
@@ -200,7 +242,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn new(of: Held, published: Published) -> Shelf {
         let (kept, columns, staged) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Shelf { of, published, kept, columns, person: None, staged, spoil: |_| () }
+        Shelf { of, published, kept, columns, person: None, weight: None, staged, spoil: |_| () }
     }
 }
 
@@ -215,7 +257,11 @@ impl RemoteStore for Shelf {
         Ok(())
     }
 
-    fn count_and_keep(&mut self, columns: &[String], person: Option<PersonColumn<'_>>) -> Result<Rows> {
+    fn count_and_keep(&mut self, columns: &[String], asked: Asked<'_>) -> Result<Rows> {
+        let person = if let Asked::Persons(person) = asked { Some(person) } else { None };
+        if let Asked::Weights(name, missing) = asked {
+            self.weight = Some((name.to_owned(), missing.to_vec()));
+        }
         // Numbers that are no positions.
         let own = |rows: usize| (0..rows as i64).map(|i| 1_000 - 3 * i).collect::<Vec<_>>();
         self.columns = columns.to_vec();
@@ -223,9 +269,10 @@ impl RemoteStore for Shelf {
         let pieces = self.of.pieces(columns, person);
         let numbers = own(pieces.len());
         self.kept = pieces.keys().cloned().zip(numbers.iter().copied()).collect();
-        Ok(match person {
-            Some(_) => table_of_persons(columns, &pieces, Some(&numbers)),
-            None => table(columns, &self.of.rows(columns), Some(&numbers)),
+        Ok(match asked {
+            Asked::Persons(_) => table_of_persons(columns, &pieces, Some(&numbers)),
+            Asked::Weights(name, missing) => self.of.weighed(columns, Some(name), missing, Some(&numbers)),
+            Asked::Nothing => table(columns, &self.of.rows(columns), Some(&numbers)),
         })
     }
 
@@ -239,7 +286,7 @@ impl RemoteStore for Shelf {
         };
         let (ids, ranks) = (numbers(&plan.looks, LOOK), numbers(&plan.looks, RANK));
         let person = self.person.as_ref().map(|(name, missing)| PersonColumn { name, missing });
-        let mut records: Vec<(i64, Vec<Cell>, Option<i64>)> = Vec::new();
+        let mut records: Vec<(i64, Vec<Cell>, Option<i64>, u64)> = Vec::new();
         match &plan.slots {
             None => {
                 let mut next = 0;
@@ -249,7 +296,7 @@ impl RemoteStore for Shelf {
                     assert_eq!(firsts[i], next);
                     next += counts[i];
                     let row: Vec<Cell> = plan.columns.iter().map(|(name, _)| cell(look, name)).collect();
-                    records.extend((0..counts[i]).map(|_| (ranks[i], row.clone(), None)));
+                    records.extend((0..counts[i]).map(|_| (ranks[i], row.clone(), None, 0)));
                 }
                 assert_eq!(next as u64, plan.records);
             }
@@ -275,7 +322,9 @@ impl RemoteStore for Shelf {
                         true => record[self.of.names.iter().position(|own| own == name).unwrap()].clone(),
                         false => cell(&looks[at], name),
                     };
-                    records.push((ranks[at], plan.columns.iter().map(own).collect(), number));
+                    let weight = self.weight.as_ref().and_then(|(by, no)| self.of.weight(i, Some(by), no));
+                    let row = plan.columns.iter().map(own).collect();
+                    records.push((ranks[at], row, number, weight.unwrap_or(0)));
                 }
             }
         }
@@ -284,9 +333,10 @@ impl RemoteStore for Shelf {
             Order::Shuffled => records.reverse(),
         }
         let names = plan.columns.iter().map(|(name, _)| name.clone()).collect();
-        let who = plan.persons.then(|| records.iter().map(|(.., number)| *number).collect());
-        let records = records.into_iter().map(|(_, record, _)| record).collect();
-        let mut table = Held { names, records, who, lost: 0 };
+        let who = plan.persons.then(|| records.iter().map(|(_, _, number, _)| *number).collect());
+        let stands = plan.weights.then(|| records.iter().map(|(.., weight)| *weight).collect());
+        let records = records.into_iter().map(|(_, record, ..)| record).collect();
+        let mut table = Held { names, records, who, stands, lost: 0 };
         (self.spoil)(&mut table);
         let written = table.records.len() as u64;
         *self.staged.get_mut(at).ok_or_else(|| Error::bug("no place"))? = Some(table);
