@@ -2,6 +2,7 @@
 
     python bench/spark.py --rows 1000000 5000000 --executors 1 2        a table of figures, one run in each line
     python bench/spark.py --rows 5000000 --executors 0 --passthrough ward      with a column that is published as it is, on local[2]
+    python bench/spark.py --rows 1000000 --per-person 3                 persons with so many records are counted
     python bench/spark.py --rows 1000000 --most-rows 150000             also planned in parts, with the loss of both
     python bench/spark.py --save runs.jsonl …                           also adds what was measured to a file
     python bench/spark.py --fit runs.jsonl                              a model of the cost, fitted to such a file
@@ -58,6 +59,10 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
             if not table.exists():
                 cluster.people(spark, asked["rows"]).write.parquet(table.as_uri())
             df = spark.read.parquet(table.as_uri())
+            person = {}
+            if asked["per_person"]:
+                people = max(1, asked["rows"] // asked["per_person"])
+                df, person = df.selectExpr("*", f"pmod(xxhash64(name), {people}) as person"), {"person": "person"}
             copied = cluster.Clock()
             copied.step("copy")
             df.write.parquet((place / "copy").as_uri())
@@ -69,7 +74,7 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
             release = incrowd.spark.anonymize(
                 df, to=place / "release", progress=clock.told, algorithm="mondrian", identifier=["name"], quasi=asked["quasi"],
                 sensitive=["disease"], passthrough=asked["passthrough"], model=asked["model"],
-                most_rows=asked["most_rows"],
+                most_rows=asked["most_rows"], **person,
             )
             clock.step("")
             ended = time.time()
@@ -106,7 +111,7 @@ def line(found: dict[str, Any], whole: float | None) -> str:
     planned = "at once" if found["most_rows"] == AT_ONCE else f"in parts of {found['most_rows']:,}"
     cells = [
         f"{found['rows']:,}", f"{found['distinct']:,}", str(found["executors"] or "`local[2]`"),
-        " ".join(found["passthrough"]) or "nothing", planned, *steps, f"{found['all']:.1f}", f"{found['copy']:.1f}", f"{sum(found['spent'].values()):.0f}",
+        (" ".join(found["passthrough"]) or "nothing") + (" (persons)" if found["per_person"] else ""), planned, *steps, f"{found['all']:.1f}", f"{found['copy']:.1f}", f"{sum(found['spent'].values()):.0f}",
         f"{found['shuffled']:.0f}", f"{found['program']:.0f}", f"{found['disk']:.0f}", f"{found['ncp']:.5f}{factor}",
         f"{found['load'][0]:.1f} to {found['load'][1]:.1f}",
     ]
@@ -125,7 +130,7 @@ def measure(given: argparse.Namespace, place: Path) -> int:
             for most in [AT_ONCE] + ([given.most_rows] if given.most_rows else []):
                 asked = {
                     "rows": rows, "executors": executors, "most_rows": most, "place": str(place), "distinct": distinct,
-                    "quasi": given.quasi.split(","), "passthrough": given.passthrough, "model": given.model,
+                    "quasi": given.quasi.split(","), "passthrough": given.passthrough, "model": given.model, "per_person": given.per_person,
                     "memory": given.memory, "driver_memory": given.driver_memory,
                 }
                 found = in_process(asked)
@@ -149,6 +154,7 @@ def main() -> int:
     parser.add_argument("--quasi", default="age,zip,sex", help="quasi-identifiers: of age,zip,sex,education,income (default %(default)s)")
     parser.add_argument("--passthrough", nargs="*", default=[], help="columns published as they are: of ward,score,clinic")
     parser.add_argument("--model", nargs="+", default=["k-anonymity:k=10"], help="promises (default %(default)s)")
+    parser.add_argument("--per-person", type=int, default=0, help="counts persons, who have so many records in the mean")
     parser.add_argument("--most-rows", type=int, help="plan in parts of at most so many distinct rows, too")
     parser.add_argument("--memory", type=int, default=1400, help="MiB of heap of an executor (default %(default)s)")
     parser.add_argument("--driver-memory", default="2g", help="heap of the driver's Java (default %(default)s)")

@@ -75,7 +75,7 @@ MODELS = [
 
 def report(runs: list[Run]) -> str:
     """The models, how well they predict runs they have not seen, and a billion records."""
-    runs = [run for run in runs if run["most_rows"] == 10**9]
+    runs = [run for run in runs if run["most_rows"] == 10**9 and not run.get("per_person")]
     kinds = sorted({tuple(run["passthrough"]) for run in runs})
     return "\n\n".join(section([run for run in runs if tuple(run["passthrough"]) == kind], kind) for kind in kinds)
 

@@ -102,6 +102,12 @@ impl Release {
         &self.owner_text
     }
 
+    /// The column of the original that tells persons apart.
+    #[getter(person)]
+    fn person_column(&self) -> Option<&str> {
+        self.job.input.person.as_deref()
+    }
+
     /// The files, if the release is in files.
     #[getter]
     fn paths(&self) -> Vec<PathBuf> {

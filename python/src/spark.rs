@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::engine::{
-    Order, Part, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore,
-    Rows, Whole,
+    Asked, Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts,
+    RemotePlan, RemoteStore, Rows, Whole,
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
@@ -115,6 +115,8 @@ pub(crate) struct SparkTable {
     object: Py<PyAny>,
     name: String,
     schema: SchemaRef,
+    knows_persons: bool,
+    knows_weights: bool,
 }
 
 // Cells must not reach logs.
@@ -128,7 +130,25 @@ impl SparkTable {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<SparkTable> {
         let (schema, _) = rows(&object.call_method0("schema")?)?;
         let name = object.getattr("name")?.extract()?;
-        Ok(SparkTable { object: object.clone().unbind(), name, schema })
+        let knows = |what: &str| object.getattr(what)?.extract();
+        let (knows_persons, knows_weights) = (knows("knows_persons")?, knows("knows_weights")?);
+        Ok(SparkTable { object: object.clone().unbind(), name, schema, knows_persons, knows_weights })
+    }
+
+    /// Counts with what a column says beside, or without one with what is kept beside the table.
+    fn count_beside(
+        &self,
+        method: &str,
+        columns: &[String],
+        name: Option<&str>,
+        missing: &[String],
+    ) -> incrowd::Result<Rows> {
+        call(
+            &self.object,
+            method,
+            |py| Ok(vec![any(py, columns.to_vec())?, any(py, name)?, any(py, missing.to_vec())?]),
+            |answer| rows(&answer),
+        )
     }
 
     /// A table for any function that takes one.
@@ -152,6 +172,32 @@ impl Remote for SparkTable {
 
     fn alone(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
         call(&self.object, "alone", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
+    }
+
+    fn knows_persons(&self) -> bool {
+        self.knows_persons
+    }
+
+    fn count_persons(&self, columns: &[String], person: Option<PersonColumn<'_>>) -> incrowd::Result<Rows> {
+        let (name, missing) = person.map(|own| (own.name, own.missing)).unzip();
+        self.count_beside("count_persons", columns, name, missing.unwrap_or_default())
+    }
+
+    fn knows_weights(&self) -> bool {
+        self.knows_weights
+    }
+
+    fn count_weights(
+        &self,
+        columns: &[String],
+        weight: Option<&str>,
+        missing: &[String],
+    ) -> incrowd::Result<Rows> {
+        self.count_beside("count_weights", columns, weight, missing)
+    }
+
+    fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
+        call(&self.object, "alone_persons", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
     }
 
     fn repeating(&self, columns: &[String], missing: &[String]) -> incrowd::Result<Vec<String>> {
@@ -186,17 +232,34 @@ impl RemoteStore for SparkStore {
         call(&self.object, "begin", |_| Ok(Vec::new()), |_| Ok(()))
     }
 
-    fn count_and_keep(&mut self, columns: &[String]) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            "count_and_keep",
-            |py| Ok(vec![any(py, columns.to_vec())?]),
-            |answer| rows(&answer),
-        )
+    fn count_and_keep(&mut self, columns: &[String], asked: Asked<'_>) -> incrowd::Result<Rows> {
+        fn arguments<'py>(
+            py: Python<'py>,
+            columns: &[String],
+            asked: Asked<'_>,
+        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let (person, weight, missing) = match asked {
+                Asked::Nothing => (None, None, &[][..]),
+                Asked::Persons(PersonColumn { name, missing }) => (Some(name), None, missing),
+                Asked::Weights(name, missing) => (None, Some(name), missing),
+            };
+            Ok(vec![
+                any(py, columns.to_vec())?,
+                any(py, person)?,
+                any(py, weight)?,
+                any(py, missing.to_vec())?,
+            ])
+        }
+        call(&self.object, "count_and_keep", |py| arguments(py, columns, asked), |answer| rows(&answer))
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
-        call(&self.object, "stage", |py| planned(py, plan), |answer| answer.extract())
+        fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+            let mut arguments = planned(py, plan)?;
+            arguments.extend([any(py, plan.persons)?, any(py, plan.weights)?]);
+            Ok(arguments)
+        }
+        call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
     }
 
     fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
@@ -325,7 +388,8 @@ fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     ) = plan.extract()?;
     let slots = slots.map(|slots| rows(&slots)).transpose()?;
     let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
-    let plan = RemotePlan { columns, looks: rows(&looks)?, slots, order, records };
+    let plan =
+        RemotePlan { columns, looks: rows(&looks)?, slots, order, records, persons: false, weights: false };
     Ok(PlannedPart { plan, receipt: Receipt { published: records, suppressed }, known })
 }
 

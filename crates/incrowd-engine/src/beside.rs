@@ -33,6 +33,8 @@ pub struct Seen {
     pub once: Option<Vec<u64>>,
     /// How many records are like no other in all columns together, if that was counted and there are several.
     pub together: Option<u64>,
+    /// How many different persons there are, if the counts are of persons and not of records.
+    pub people: Option<u64>,
     /// The person of each record, if somebody knows and a person may have several.
     pub persons: Option<Vec<u32>>,
 }

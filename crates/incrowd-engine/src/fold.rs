@@ -640,7 +640,7 @@ fn weigh_rows(mut by_row: Vec<u32>, weights: &[u64], represented: &dyn Fn(u32, u
 
 /// Persons by number, from 0 on: those with a name, of whom there are `named`, then the records that name nobody. Of the latter
 /// `unnamed` were read.
-fn name_persons(mut codes: Vec<u32>, weights: &[u64], named: u32, unnamed: u64) -> FoldedPersons {
+pub(crate) fn name_persons(mut codes: Vec<u32>, weights: &[u64], named: u32, unnamed: u64) -> FoldedPersons {
     let mut fresh = 0;
     for code in &mut codes {
         *code = if *code == MISSING {

@@ -45,8 +45,9 @@ pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
 pub use remote::{
-    FIRST, FROM, LOOK, Part, PlannedPart, RANK, RECORDS, ROW, Remote, RemoteEngine, RemoteParts, RemotePlan,
-    RemoteStore, Rows, Surveyed, TO, WHOLE, Whole, is_remote, put_directory, remote_place,
+    Asked, FIRST, FROM, HELD, LOOK, Part, PersonColumn, PlannedPart, RANK, RECORDS, REPRESENTED, ROW, Remote,
+    RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed, TO, UNNAMED, UNWEIGHED, WHOLE, Whole,
+    is_remote, put_directory, remote_place,
 };
 pub use shape::{Shape, high_column, low_column};
 pub use source::{

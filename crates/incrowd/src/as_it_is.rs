@@ -65,7 +65,9 @@ pub(crate) fn look(tables: &Tables, job: &CheckedJob) -> Result<Option<Alone>> {
     let found = match &seen.once {
         Some(once) => {
             let names: Vec<String> = seen.table.columns.iter().map(|column| column.name.clone()).collect();
-            Alone { together: seen.together, ..Alone::of_counts(&names, once, tables.people.records()) }
+            let of = seen.people.unwrap_or_else(|| tables.people.records());
+            let persons = seen.people.is_some();
+            Alone { together: seen.together, persons, ..Alone::of_counts(&names, once, of) }
         }
         None => alone(&seen.table, seen.persons.as_deref())?,
     };

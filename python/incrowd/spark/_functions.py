@@ -50,8 +50,8 @@ def anonymize(
     executors share, that will hold Parquet files and the manifest; `table` is a table of the catalog instead, in `table_format` if
     that is not to be what the session writes. Tables with more than `most_rows` distinct rows are planned in parts; without it,
     with more than half of the free memory holds. With `plan_on="executors"` executors plan the parts side by side, which needs this
-    package there; otherwise the driver plans one after the other. Only counts of quasi-identifiers and sensitive columns come to the driver. See
-    docs/spark.md.
+    package there; otherwise the driver plans one after the other. Only counts of quasi-identifiers and sensitive columns come to the
+    driver, with `person` also numbers that stand for persons. See docs/spark.md.
     """
     need_dataframe(df)
     if "output" in arguments or "output_table" in arguments:
@@ -132,6 +132,12 @@ def _original(original: DataFrame | None) -> SparkTable | None:
     return None if original is None else SparkTable(original, "the original")
 
 
+def _persons(release: Released, original: DataFrame | None, arguments: dict[str, Any]) -> None:
+    """A release that was made here knows which column of its original tells persons apart."""
+    if isinstance(release, Release) and original is not None and release.person is not None:
+        arguments.setdefault("person", release.person)
+
+
 def verify(
     release: Released,
     *,
@@ -146,6 +152,7 @@ def verify(
     Promises that are not stated are those of its manifest. The other arguments are those of `incrowd.verify`.
     """
     spark = spark or _session(release, original)
+    _persons(release, original, arguments)
     with _opened(release, spark, arguments) as table, with_spark_error():
         return _calls.verify(table, _original(original), arguments, progress, job)
 
@@ -176,6 +183,7 @@ def attack(
 ) -> Attacks:
     """Runs the attacks of the literature and says what they would learn. The other arguments are those of `incrowd.attack`."""
     spark = spark or _session(release, original)
+    _persons(release, original, arguments)
     with _opened(release, spark, arguments) as table, with_spark_error():
         return _calls.attack(table, _original(original), arguments, progress, job)
 

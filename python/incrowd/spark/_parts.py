@@ -228,5 +228,7 @@ class Parts:
         with spark_errors("while it wrote the release"):
             return self._write(columns, together("looks"), together("slots") if has_slots else None, False, records)
 
-    def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
+    def _write(
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
+    ) -> int:
         raise NotImplementedError

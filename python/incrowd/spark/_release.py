@@ -50,6 +50,11 @@ class Release:
         return Record(json.loads(self._release.answer).get("private", {}))
 
     @property
+    def person(self) -> str | None:
+        """The column of the original that tells persons apart, if they were counted."""
+        return self._release.person
+
+    @property
     def report(self) -> Texts:
         """What happened, in words."""
         plain = [text.replace("spark:", "") for text in (self._release.public_text, self._release.owner_text)]

@@ -3,6 +3,9 @@
 Nothing that is drawn is ever drawn twice. Without columns that are published as they are, every record of the release has a number,
 and its place follows from that number and a secret of this run: a task that is run again makes the same. With such columns each
 record draws a key once, which is written with it; whatever follows reads the key from there.
+
+Where persons are counted, the records are written with the numbers of their persons first, where nobody looks. The release is what
+these files have without the numbers, so it is known whose records were written. With weights it is the same with what records stand for.
 """
 
 from __future__ import annotations
@@ -11,14 +14,19 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .._errors import InputError
+from .._errors import InputError, ResourcesError
 from ._arrow import col, from_arrow, functions, module, to_arrow
+from ._catalog import table_digest
 from ._errors import spark_errors
 from ._parts import Parts
+from ._persons import KEY, PERSON, pairs, piece
 from ._table import DISTINCT_ROWS, SparkTable
+from ._weights import STANDS, in_millionths
 
 RECORDS, FIRST, RANK = "_incrowd_records", "_incrowd_first", "_incrowd_rank"
 LOOK, ROW, FROM, TO, WHOLE = "_incrowd_look", "_incrowd_row", "_incrowd_from", "_incrowd_to", "_incrowd_whole"
+UNNAMED, HELD, AT = "_incrowd_unnamed", "_incrowd_held", "_incrowd_at"
+REPRESENTED, UNWEIGHED = "_incrowd_represented", "_incrowd_unweighed"
 
 
 class Place(Protocol):
@@ -44,6 +52,11 @@ def keyed(secret: str, of: Any) -> Any:
     return f.unhex(f.substring(f.sha2(of, 256), 1, 32))
 
 
+def carries(column: int) -> str:
+    """What a column that is published as it is is called on its way."""
+    return f"_incrowd_k{column}"
+
+
 class SparkStore(Parts):
     """What the compiled half asks of the place of a release."""
 
@@ -56,6 +69,12 @@ class SparkStore(Parts):
         self.place = place
         self.spark = table.df.sparkSession
         self._columns: list[str] = []
+        #: The column that tells persons apart with what names nobody there, if they are counted.
+        self._person: tuple[str, list[str]] | None = None
+        #: The column that says how many people a record stands for, with what is no weight there, if that is asked.
+        self._weight: tuple[str, list[str]] | None = None
+        #: Whether it is kept whose records were written, or what they stand for.
+        self._keeps = False
         self._begin_parts()
 
     def begin(self) -> None:
@@ -65,67 +84,117 @@ class SparkStore(Parts):
         with spark_errors("to claim the place of the release"):
             self.place.begin(reads)
 
-    def count_and_keep(self, columns: Sequence[str]) -> Any:
-        """The distinct rows with their numbers of records, kept under numbers of their own."""
+    def count_and_keep(
+        self, columns: Sequence[str], person: str | None = None, weight: str | None = None, missing: Sequence[str] = ()
+    ) -> Any:
+        """The distinct rows with their numbers of records, kept under numbers of their own. With `person` also whose they are, with
+        `weight` what they stand for."""
         f = functions()
         self._columns = list(columns)
+        self._person = None if person is None else (person, list(missing))
+        self._weight = None if weight is None else (weight, list(missing))
+        kept = [f.col(f"c{i}") for i in range(len(columns))] + [f.col("records"), f.col(ROW)]
+        names = [*columns, RECORDS, ROW]
         with spark_errors("while it counted the table"):
-            self.table.check_rows(columns)
-            rows = self.table.grouped(columns).withColumn(ROW, f.monotonically_increasing_id())
+            self.table.check_rows(columns, person is not None, weight is not None)
+            rows = self.table.grouped(columns)
+            if person is not None:
+                rows = self.table.held(columns, person, missing)
+            elif weight is not None:
+                rows = self.table.weighed(columns, weight, missing)
             # Written once: the numbers are what the files say, however often they are read.
-            self.place.write(rows, "rows")
-            table = to_arrow(self.place.read("rows"))
-        return table.rename_columns([*columns, RECORDS, ROW])
+            self.place.write(rows.withColumn(ROW, f.monotonically_increasing_id()), "rows")
+            if person is not None:
+                kept += [f.col("unnamed"), f.flatten("held").alias("held")]
+                names += [UNNAMED, HELD]
+            elif weight is not None:
+                kept += [f.col("stands"), f.col("unweighed")]
+                names += [REPRESENTED, UNWEIGHED]
+            table = to_arrow(self.place.read("rows").select(*kept))
+        return table.rename_columns(names)
 
     def stage(
-        self, columns: Sequence[tuple[str, bool]], looks: object, slots: object | None, is_sorted: bool, records: int
+        self, columns: Sequence[tuple[str, bool]], looks: object, slots: object | None, is_sorted: bool, records: int,
+        persons: bool = False, weights: bool = False,
     ) -> int:
         """Writes the release where nobody looks; returns how many records it has."""
         with spark_errors("while it wrote the release"):
             parted = None if slots is None else from_arrow(self.spark, slots)
-            return self._write(columns, from_arrow(self.spark, looks), parted, is_sorted, records)
+            return self._write(columns, from_arrow(self.spark, looks), parted, is_sorted, records, persons or weights)
 
-    def _write(self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int) -> int:
+    def _write(
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
+    ) -> int:
         """Puts the records together and writes them."""
         f = functions()
+        published = [col(name) for name, _ in columns]
         if slots is None:
             release = self._unfolded(plan, records)
         else:
             carried = [name for name, is_carried in columns if is_carried]
             self._write_records(carried)
             release = self._joined(plan, slots, carried)
+        if keeps:
+            self.place.write(release, "private")
+            release = self.place.read("private")
         # Any order that follows from keys alone will do. Parts by a hash need no look at all keys beforehand, as ranges would.
-        release = release.orderBy(RANK, "key") if is_sorted else release.repartition(f.col("key")).sortWithinPartitions("key")
-        self.place.write(release.select(*[col(name) for name, _ in columns]), "release")
+        release = release.orderBy(RANK, KEY) if is_sorted else release.repartition(f.col(KEY)).sortWithinPartitions(KEY)
+        self.place.write(release.select(*published), "release")
+        self._keeps = keeps
+        if keeps and table_digest(self.place.read("release")) != table_digest(self.place.read("private").select(*published)):
+            raise ResourcesError("the release has other records than those whose persons or weights are known: nothing was published")
         return int(self.place.read("release").count())
 
     def _unfolded(self, plan: Any, records: int) -> Any:
         """Every look as often as it has records."""
         f = functions()
         parts = max(1, min(records // (1 << 18), 1024)) + 1
-        at = f.explode(f.sequence(f.lit(0).cast("bigint"), f.col(RECORDS) - 1)).alias("at")
-        number = (f.col(FIRST) + f.col("at")).cast("string")
-        return plan.repartition(parts).select("*", at).withColumn("key", keyed(secrets.token_hex(32), number))
+        at = f.explode(f.sequence(f.lit(0).cast("bigint"), f.col(RECORDS) - 1)).alias(AT)
+        number = (f.col(FIRST) + f.col(AT)).cast("string")
+        return plan.repartition(parts).select("*", at).withColumn(KEY, keyed(secrets.token_hex(32), number))
 
     def _write_records(self, carried: list[str]) -> None:
         """Every record with the number of its row and a key that is drawn here, and only here."""
         f = functions()
         wanted = [col(name).alias(f"c{i}") for i, name in enumerate(self._columns)]
-        wanted += [col(name).alias(f"k{i}") for i, name in enumerate(carried)]
+        wanted += [col(name).alias(carries(i)) for i, name in enumerate(carried)]
+        further = [carries(i) for i in range(len(carried))]
         rows = self.place.read("rows")
-        rows = rows.select(ROW, *[f.col(f"c{i}").alias(f"r{i}") for i in range(len(self._columns))])
-        found = self.table.df.select(*wanted)
+        known = [f.col(f"c{i}").alias(f"r{i}") for i in range(len(self._columns))]
         alike = f.lit(True)
         for i in range(len(self._columns)):
             alike = alike & f.col(f"c{i}").eqNullSafe(f.col(f"r{i}"))
-        found = found.join(rows, alike, "left").select(ROW, *[f"k{i}" for i in range(len(carried))])
-        found = found.withColumn("key", keyed(secrets.token_hex(32), f.expr("uuid()")))
+        if self._person is None:
+            found, rows = self.table.df.select(*wanted), rows.select(ROW, *known)
+            if self._weight is not None:
+                further.append(STANDS)
+                name, missing = self._weight
+                found = self.table.df.select(*wanted, col(name).alias("weight"))
+                found = in_millionths(found, f.col("weight"), missing).drop("weight")
+        else:
+            further.append(PERSON)
+            found = self.table.df.select(*wanted, self.table.number(*self._person).alias(PERSON))
+            found = found.withColumn("own", piece(self.table.sizes(self._columns)[1]))
+            rows = rows.select(ROW, "piece", *known)
+            alike = alike & (f.col("own") == f.col("piece"))
+        found = found.join(rows, alike, "left").select(ROW, *further)
+        found = found.withColumn(KEY, keyed(secrets.token_hex(32), f.expr("uuid()")))
         self.place.write(found, "records")
         # Whoever is not there, or not as often as counted, changed meanwhile.
-        counts = self.place.read("records").groupBy(ROW).agg(f.count("*").alias("found"))
-        kept = self.place.read("rows").select(f.col(ROW).alias("row"), "records")
-        both = kept.join(counts, f.col("row") == f.col(ROW), "full")
-        wrong = both.where(~f.col("records").eqNullSafe(f.col("found"))).count()
+        found, rows = self.place.read("records"), self.place.read("rows")
+        if self._person is None:
+            counts = found.groupBy(ROW).agg(f.count("*").alias("found"))
+            kept = rows.select(f.col(ROW).alias("kept"), f.col("records").alias("n"))
+            same = f.col("kept") == f.col(ROW)
+            if self._weight is not None:
+                # How many records, and what they stand for.
+                counts = found.groupBy(ROW).agg(f.struct(f.count("*"), f.coalesce(f.sum(STANDS), f.lit(0))).alias("found"))
+                kept = rows.select(f.col(ROW).alias("kept"), f.struct("records", "stands").alias("n"))
+        else:
+            counts, kept = found.groupBy(ROW, PERSON).agg(f.count("*").alias("found")), pairs(rows, ROW)
+            same = (f.col("kept") == f.col(ROW)) & f.col("who").eqNullSafe(f.col(PERSON))
+        both = kept.join(counts, same, "full")
+        wrong = both.where(~f.col("n").eqNullSafe(f.col("found"))).count()
         if wrong:
             raise InputError("the table changed while it was read", help="read from a snapshot of it")
 
@@ -135,27 +204,29 @@ class SparkStore(Parts):
         window = module("pyspark.sql.window").Window
         records = self.place.read("records")
         whole = slots.where(f.col(WHOLE) == 1).select(ROW, LOOK)
-        found = records.join(whole, ROW).select("key", LOOK, *[f"k{i}" for i in range(len(carried))])
+        further = [carries(i) for i in range(len(carried))] + ([PERSON] if self._person else []) + ([STANDS] if self._weight else [])
+        found = records.join(whole, ROW).select(KEY, LOOK, *further)
         parted = slots.where(f.col(WHOLE) == 0).select(f.col(ROW).alias("row"), FROM, TO, LOOK)
         if parted.limit(1).count():
             own = records.join(parted.select(f.col("row").alias(ROW)).distinct(), ROW, "leftsemi")
-            own = own.withColumn("n", f.row_number().over(window.partitionBy(ROW).orderBy("key")))
+            own = own.withColumn("n", f.row_number().over(window.partitionBy(ROW).orderBy(KEY)))
             here = (f.col(ROW) == f.col("row")) & (f.col("n") >= f.col(FROM)) & (f.col("n") <= f.col(TO))
-            own = own.join(parted, here).select("key", LOOK, *[f"k{i}" for i in range(len(carried))])
+            own = own.join(parted, here).select(KEY, LOOK, *further)
             found = found.unionByName(own)
         found = found.join(plan, LOOK)
         # The order must not tell which records of a row stand apart, so it follows from the key by another secret.
-        found = found.withColumn("key", keyed(secrets.token_hex(32), f.col("key")))
-        return found.select("key", RANK, *[col(name) for name in plan.columns if not name.startswith("_incrowd_")],
-                            *[f.col(f"k{i}").alias(name) for i, name in enumerate(carried)])
+        found = found.withColumn(KEY, keyed(secrets.token_hex(32), f.col(KEY)))
+        return found.select(KEY, RANK, *[col(name) for name in plan.columns if not name.startswith("_incrowd_")],
+                            *[f.col(carries(i)).alias(name) for i, name in enumerate(carried)], *further[len(carried):])
 
     def open(self) -> SparkTable:
         """What was written, as anybody reads it."""
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
+            private = self.place.read("private") if self._keeps else None
         # What was planned in parts is judged as a whole; a release has fewer distinct rows than its table, and judging needs less.
         most = max(self.table.limit(len(self._columns) or 1), DISTINCT_ROWS)
-        return SparkTable(staged, "the release", lambda: self.place.digest("release"), most)
+        return SparkTable(staged, "the release", lambda: self.place.digest("release"), most, private)
 
     def publish(self, manifest: bytes) -> None:
         """Puts the release in place."""

@@ -9,7 +9,9 @@ use incrowd_core::{
     CodedColumn, Columnar, Error, Folded, FoldedColumn, MISSING, PackedTexts, Progress, Result,
 };
 
-use super::{Remote, Rows};
+use super::persons::RowPersons;
+use super::weights::RowWeights;
+use super::{Asked, PersonColumn, Remote, Rows};
 use crate::FoldSpec;
 use crate::beside::{Beside, Seen};
 use crate::intern::{Cache, Interner};
@@ -159,22 +161,32 @@ impl Counted {
             .collect();
         Ok(counted)
     }
-}
 
-/// Refuses what counts do not tell.
-pub(crate) fn check(spec: &FoldSpec) -> Result<()> {
-    let refuse = |what: &str, key: &str| {
-        Err(Error::job(format!("{what} where another system holds the table"))
-            .help("read the table from files or into memory, or leave the key out")
-            .at(key))
-    };
-    if spec.person.is_some() {
-        return refuse("persons with several records cannot be counted", "input.person");
+    /// The same of rows that say whose the records are.
+    pub(crate) fn with_persons(
+        name: &str,
+        rows: Rows,
+        spec: &FoldSpec,
+        progress: &dyn Progress,
+    ) -> Result<Counted> {
+        let (rows, persons) = RowPersons::split(rows)?;
+        let mut counted = Counted::new(name, rows, spec, progress)?;
+        counted.folded.persons = Some(persons.fold(&counted)?);
+        Ok(counted)
     }
-    if spec.weight.is_some() {
-        return refuse("sampling weights cannot be added up", "input.weight");
+
+    /// The same of rows that say how many people the records stand for.
+    pub(crate) fn with_weights(
+        name: &str,
+        rows: Rows,
+        spec: &FoldSpec,
+        progress: &dyn Progress,
+    ) -> Result<Counted> {
+        let (rows, weights) = RowWeights::split(rows)?;
+        let mut counted = Counted::new(name, rows, spec, progress)?;
+        counted.folded.represented = Some(weights.fold(&counted, spec)?);
+        Ok(counted)
     }
-    Ok(())
 }
 
 /// Folds a table that another system holds, and asks who is alone in columns `beside`.
@@ -184,8 +196,30 @@ pub(crate) fn fold(
     beside: Beside<'_>,
     progress: &dyn Progress,
 ) -> Result<(Folded, Seen)> {
-    check(spec)?;
-    let mut folded = Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress)?.folded;
+    let plain = || Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress);
+    let persons = |person: Option<PersonColumn<'_>>| {
+        let rows = remote.count_persons(&spec.columns, person)?;
+        Counted::with_persons(remote.name(), rows, spec, progress)
+    };
+    let weights = |weight: Option<&str>| {
+        let rows = remote.count_weights(&spec.columns, weight, &spec.missing)?;
+        Counted::with_weights(remote.name(), rows, spec, progress)
+    };
+    let kept = !spec.columns.is_empty() && (remote.knows_persons() || remote.knows_weights());
+    let mut folded = match Asked::of(spec) {
+        Asked::Persons(person) => persons(Some(person))?.folded,
+        Asked::Weights(weight, _) => weights(Some(weight))?.folded,
+        Asked::Nothing if kept => {
+            let kept = if remote.knows_persons() { persons(None)? } else { weights(None)? }.folded;
+            if plain()?.folded.canonical() != kept.canonical() {
+                return Err(Error::resources(
+                    "the release has other records than those whose persons or weights are known: nothing was published",
+                ));
+            }
+            kept
+        }
+        Asked::Nothing => plain()?.folded,
+    };
     if !spec.glance.is_empty() {
         folded.repeating = remote.repeating(&spec.glance, &spec.missing)?;
     }
@@ -201,7 +235,10 @@ fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
     if sets.len() > 1 {
         sets.push(beside.columns.to_vec());
     }
-    let mut once = remote.alone(&sets)?;
+    let (mut once, people) = match remote.knows_persons() {
+        true => remote.alone_persons(&sets).map(|(once, people)| (once, Some(people)))?,
+        false => (remote.alone(&sets)?, None),
+    };
     if once.len() != sets.len() {
         return Err(Error::bug("a system counted other columns than it was asked for"));
     }
@@ -209,5 +246,11 @@ fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
     let column =
         |name: &String| CodedColumn { name: name.clone(), texts: PackedTexts::unnamed(1), codes: Vec::new() };
     let columns = beside.columns.iter().map(column).collect();
-    Ok(Seen { table: Columnar { columns, records: 0 }, once: Some(once), together, ..Seen::default() })
+    Ok(Seen {
+        table: Columnar { columns, records: 0 },
+        once: Some(once),
+        together,
+        people,
+        ..Seen::default()
+    })
 }

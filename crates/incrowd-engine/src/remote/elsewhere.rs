@@ -9,7 +9,7 @@ use incrowd_core::{Error, FoldedColumn, Result};
 
 use super::engine::RemoteEngine;
 use super::parts::Parting;
-use super::{Remote, RemotePlan, RemoteStore, Rows};
+use super::{Asked, Remote, RemotePlan, RemoteStore, Rows};
 use crate::{Places, Receipt};
 
 /// What a part has to know of the whole table.
@@ -77,7 +77,7 @@ impl RemoteStore for NoStore {
         Ok(())
     }
 
-    fn count_and_keep(&mut self, _: &[String]) -> Result<Rows> {
+    fn count_and_keep(&mut self, _: &[String], _: Asked<'_>) -> Result<Rows> {
         Err(Error::bug("a part was counted again"))
     }
 

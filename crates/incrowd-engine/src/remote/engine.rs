@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
-use super::counted::{Counted, check};
+use super::counted::Counted;
 use super::parts::{Parting, RemoteParts, Surveyed};
-use super::{Remote, RemoteStore, slots};
+use super::{Asked, Remote, RemoteStore, slots};
 use crate::beside::Beside;
 use crate::embedded::published_type;
 use crate::source::{Batches, Source};
@@ -61,14 +61,21 @@ impl Engine for RemoteEngine {
     }
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
-        check(spec)?;
         progress.step("counting", None);
-        let rows = match spec.replay {
-            true => self.store.count_and_keep(&spec.columns)?,
+        // Whose records they are, and how many people they stand for, is asked again of what is written, so they are read again as if
+        // they carried something.
+        let asked = Asked::of(spec);
+        let keeps = spec.replay || !matches!(asked, Asked::Nothing);
+        let rows = match keeps {
+            true => self.store.count_and_keep(&spec.columns, asked)?,
             false => self.remote.count(&spec.columns)?,
         };
         progress.step("reading", None);
-        let mut counted = Counted::new(self.remote.name(), rows, spec, progress)?;
+        let mut counted = match asked {
+            Asked::Persons(_) => Counted::with_persons(self.remote.name(), rows, spec, progress)?,
+            Asked::Weights(..) => Counted::with_weights(self.remote.name(), rows, spec, progress)?,
+            Asked::Nothing => Counted::new(self.remote.name(), rows, spec, progress)?,
+        };
         if !spec.glance.is_empty() {
             progress.step("counting", None);
             counted.folded.repeating = self.remote.repeating(&spec.glance, &spec.missing)?;
@@ -76,7 +83,7 @@ impl Engine for RemoteEngine {
         let folded = counted.folded.clone();
         // What is kept of it is where the rows went; the texts are in the plan.
         counted.folded = Folded::default();
-        self.last = spec.replay.then_some(counted);
+        self.last = keeps.then_some(counted);
         Ok(folded)
     }
 

@@ -1,8 +1,8 @@
 //! What a plan says of records, as tables for another system.
 //!
 //! A *look* is what is published of a record: the cells of its group and its sensitive values. Without carried columns the looks
-//! with their numbers of records are the whole release. With carried columns each kept row has *slots*: so many of its records, in
-//! an order that is drawn once for all of them, have this look.
+//! with their numbers of records are the whole release. With carried columns, or if it is asked whose the records are, each kept row
+//! has *slots*: so many of its records, in an order that is drawn once for all of them, have this look.
 
 use std::sync::Arc;
 
@@ -124,10 +124,12 @@ pub(super) fn tables(
     let cells = Cells::new(plan, &own, &renderer);
     let looks = Looks::new(plan);
     let ranks = if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
-    let (slots, receipt) = match carries {
+    let (persons, weights) = (plan.dataset().persons().is_some(), plan.dataset().is_weighed());
+    let replays = carries || persons || weights;
+    let (slots, receipt) = match replays {
         true => {
             let last = last.filter(|last| last.kept.len() == last.of_row.len());
-            let last = last.ok_or_else(|| Error::bug("columns are carried but were not planned for"))?;
+            let last = last.ok_or_else(|| Error::bug("records are read again that were not kept"))?;
             let (slots, receipt) = slots(plan, &looks, last)?;
             (Some(slots), receipt)
         }
@@ -136,13 +138,13 @@ pub(super) fn tables(
             (None, Receipt { published, suppressed: plan.dataset().records() - published })
         }
     };
-    let names: &[&str] = if carries { &[LOOK, RANK] } else { &[LOOK, RANK, RECORDS, FIRST] };
+    let names: &[&str] = if replays { &[LOOK, RANK] } else { &[LOOK, RANK, RECORDS, FIRST] };
     let schema = with_numbers(schema, names);
     let mut first = 0;
     // The pieces of each look: its number, how many records, and how many were before.
     let mut pieces: Vec<(u32, u64, u64)> = Vec::with_capacity(looks.rows.len());
     for (look, &records) in looks.records.iter().enumerate() {
-        let mut left = if carries { 1 } else { records };
+        let mut left = if replays { 1 } else { records };
         while left > 0 {
             let own = left.min(MOST);
             pieces.push((look as u32, own, first));
@@ -161,7 +163,7 @@ pub(super) fn tables(
         };
         columns.push(integers(pieces.iter().map(|(look, ..)| i64::from(*look))));
         columns.push(integers(rows.iter().map(|row| i64::from(ranks[*row as usize]))));
-        if !carries {
+        if !replays {
             columns.push(integers(pieces.iter().map(|(_, records, _)| *records as i64)));
             columns.push(integers(pieces.iter().map(|(_, _, first)| *first as i64)));
         }
@@ -169,7 +171,7 @@ pub(super) fn tables(
     }
     let columns = output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
     let (looks, order, records) = ((schema, batches), output.order, receipt.published);
-    Ok((RemotePlan { columns, looks, slots, order, records }, receipt))
+    Ok((RemotePlan { columns, looks, slots, persons, weights, order, records }, receipt))
 }
 
 /// Which look so many records of each kept row have.
@@ -206,6 +208,9 @@ fn slots(plan: &Plan<'_>, looks: &Looks, last: &Counted) -> Result<(super::Rows,
                 Some((_, n)) => *n += own,
                 None => parts.push((found, own)),
             }
+        }
+        if (data.persons().is_some() || data.is_weighed()) && parts.iter().any(|(_, n)| *n != records) {
+            return Err(Error::bug("a row was divided, and whose records would stand apart is not known"));
         }
         let mut next = 1;
         for (row, n) in parts {

@@ -24,3 +24,4 @@ mod sas;
 mod sas_writer;
 mod survey;
 mod typed;
+mod weights;

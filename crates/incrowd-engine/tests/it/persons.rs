@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd_core::{Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span};
-use incrowd_engine::{Batches, Beside, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places};
+use incrowd_engine::{
+    Batches, Beside, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places, RemoteEngine,
+};
 
 use crate::common::{Cell, Style, batches, dice, parquet, text, write};
+use crate::remote::{Held, Published, Shelf};
 
 const NAMES: [&str; 4] = ["who", "age", "disease", "tag"];
 
@@ -160,4 +163,76 @@ fn a_release_in_memory_is_paired_too() {
     let back =
         engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
     assert!(one_each(&by_tag(&back.folded, 1)));
+}
+
+/// A table that another system holds, which spoils what it writes.
+fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut Held)) -> RemoteEngine {
+    let held = Held::new(&NAMES, records);
+    let mut shelf = Shelf::new(held.clone(), Published::default());
+    shelf.spoil = spoil;
+    RemoteEngine::new(std::sync::Arc::new(held), Box::new(shelf)).unwrap()
+}
+
+#[test]
+fn a_system_that_holds_the_table_knows_the_same_persons() {
+    for (count, replay) in [(0, false), (40, false), (900, true), (900, false)] {
+        let people = people(count, count + 3);
+        let (schema, parts) = batches(&NAMES, &people);
+        let table = Batches::new("in", schema, parts).unwrap();
+        let spec = spec("tag", replay);
+        let twin = Embedded::in_memory(&table).unwrap().0.fold(&spec, &Silent).unwrap();
+        let mut engine = elsewhere(&people, |_| ());
+        let by_source = engine.source().fold(&spec, &Silent).unwrap();
+        for folded in [engine.fold(&spec, &Silent).unwrap(), by_source] {
+            assert_eq!(folded.canonical(), twin.canonical());
+            let (own, other) = (folded.persons.clone().unwrap(), twin.persons.clone().unwrap());
+            let numbers =
+                |p: &incrowd_core::FoldedPersons| (p.repeated, p.read, p.different, p.unnamed, p.codes.len());
+            assert_eq!(numbers(&own), numbers(&other));
+            if own.repeated {
+                let (own, other) = (by_tag(&folded, 1), by_tag(&twin, 1));
+                assert!(one_each(&own) && own.keys().eq(other.keys()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_it_writes_is_paired_with_persons_too() {
+    let people = people(3_000, 17);
+    for carry in [false, true] {
+        for order in [Order::Shuffled, Order::Sorted] {
+            let mut engine = elsewhere(&people, |_| ());
+            stage(&mut engine, Path::new("release"), carry, order);
+            let columns = ["age".to_owned(), "tag".to_owned()];
+            let beside = Beside { columns: &columns[1..], counts_only: false };
+            let back = engine.read_back(0, &columns, beside, &Silent).unwrap();
+            let tags = by_tag(&back.folded, 1);
+            assert!(one_each(&tags), "carry {carry} {order:?}");
+            assert!(!back.columns.contains(&"who".to_owned()));
+            // Nobody else has a person's tag, however many of her records have it.
+            assert_eq!(
+                (back.seen.once, back.seen.people),
+                (Some(vec![tags.len() as u64]), Some(tags.len() as u64))
+            );
+            engine.discard();
+        }
+    }
+}
+
+#[test]
+fn records_whose_persons_are_not_known_are_refused() {
+    let people = people(500, 23);
+    let columns = ["age".to_owned(), "disease".to_owned()];
+    for (lost, fits) in [(0, true), (1, false)] {
+        let spoil: fn(&mut Held) = if lost == 0 { |_| () } else { |table| table.lost = 1 };
+        let mut engine = elsewhere(&people, spoil);
+        stage(&mut engine, Path::new("release"), true, Order::Sorted);
+        let back = engine.read_back(0, &columns, Beside::default(), &Silent);
+        assert_eq!(back.is_ok(), fits);
+        if let Err(error) = back {
+            assert!(error.message().contains("other records"), "{}", error.message());
+        }
+        engine.discard();
+    }
 }

@@ -1,0 +1,74 @@
+//! How many people the records of counted rows stand for. The system that holds the table adds up weights in millionths.
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use incrowd_core::{Error, Result};
+
+use super::counted::{Counted, DROPPED};
+use super::persons::{integers, odd};
+use super::{PersonColumn, Rows};
+use crate::FoldSpec;
+
+/// What a system that counts rows is asked beside.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// Nothing.
+    Nothing,
+    /// Whose the records are.
+    Persons(PersonColumn<'a>),
+    /// How many people they stand for, by the column of this name; the texts are no weights.
+    Weights(&'a str, &'a [String]),
+}
+
+impl Asked<'_> {
+    /// What a fold asks. Persons and weights are never asked together.
+    pub(crate) fn of(spec: &FoldSpec) -> Asked<'_> {
+        match (PersonColumn::of(spec), &spec.weight) {
+            (Some(person), _) => Asked::Persons(person),
+            (None, Some(weight)) => Asked::Weights(weight, &spec.missing),
+            (None, None) => Asked::Nothing,
+        }
+    }
+}
+
+/// What the records of counted rows stand for, and how many of them have no weight.
+#[derive(Debug, Default)]
+pub(super) struct RowWeights(Vec<(u64, u64)>);
+
+impl RowWeights {
+    /// Takes the last two columns off counted rows.
+    pub(super) fn split((schema, batches): Rows) -> Result<(Rows, RowWeights)> {
+        let width = schema.fields().len().checked_sub(2).ok_or_else(odd)?;
+        let others = std::sync::Arc::new(Schema::new(schema.fields()[..width].to_vec()));
+        let (mut weights, mut left) = (Vec::new(), Vec::with_capacity(batches.len()));
+        let natural = |n: &i64| u64::try_from(*n).map_err(|_| odd());
+        for batch in batches {
+            let columns = batch.columns();
+            let [represented, without] = columns.get(width..).ok_or_else(odd)? else { return Err(odd()) };
+            for (represented, without) in integers(represented)?.iter().zip(integers(without)?) {
+                weights.push((natural(represented)?, natural(without)?));
+            }
+            let own = RecordBatch::try_new(others.clone(), columns[..width].to_vec());
+            left.push(own.map_err(|e| Error::bug(format!("counted rows do not fit: {e}")))?);
+        }
+        Ok(((others, left), RowWeights(weights)))
+    }
+
+    /// What the rows of the fold stand for. A record that is not left out must have a weight.
+    pub(super) fn fold(self, counted: &Counted, spec: &FoldSpec) -> Result<Vec<u64>> {
+        if counted.of_row.len() != self.0.len() {
+            return Err(odd());
+        }
+        let mut represented = vec![0u64; counted.folded.weights.len()];
+        for (&row, (own, without)) in counted.of_row.iter().zip(self.0).filter(|(row, _)| **row != DROPPED) {
+            if without > 0 {
+                let column = spec.weight.as_deref().unwrap_or_default();
+                return Err(Error::input(format!("some records have no weight of at least 1 in column `{column}`"))
+                    .help("every record stands for itself and perhaps for others; leave such records out of the table")
+                    .at("input.weight"));
+            }
+            represented[row as usize] = represented[row as usize].saturating_add(own);
+        }
+        Ok(represented)
+    }
+}
