@@ -23,11 +23,11 @@ pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// The same schema with texts that follow from the plan kept once.
-pub(super) fn in_codes(schema: &SchemaRef, follows: impl Fn(usize) -> bool) -> SchemaRef {
+/// The same schema with texts that follow from the plan kept once, of which a column has at most so many.
+pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize>) -> SchemaRef {
     let fields = schema.fields().iter().enumerate();
     let field = |(column, field): (usize, &Arc<Field>)| {
-        if follows(column) { coded::field(field) } else { field.clone() }
+        texts(column).map_or_else(|| field.clone(), |most| coded::field(field, most))
     };
     Arc::new(Schema::new(fields.map(field).collect::<Vec<_>>()))
 }
