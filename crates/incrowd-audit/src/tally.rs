@@ -110,6 +110,12 @@ impl Bits {
 }
 
 fn group_sizes(release: &Folded, quasi: usize) -> Vec<u64> {
+    // Rows differ, so that without other columns each is a group.
+    if release.columns.len() == quasi {
+        let mut sizes = release.weights.clone();
+        sizes.sort_unstable();
+        return sizes;
+    }
     // Groups have several rows; room for one row in four is rarely asked for twice.
     let mut sizes: hashbrown::HashMap<&[u32], u64> = hashbrown::HashMap::with_capacity(release.rows() / 4);
     for row in 0..release.rows() {

@@ -6,6 +6,7 @@
 
 use std::sync::Mutex;
 
+use arrow_array::{Array, StringViewArray};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use incrowd_core::represented::read_weight;
@@ -17,7 +18,7 @@ use crate::cells::NO_TEXT;
 use crate::codes::{NumberCodes, TextCodes, UNKNOWN};
 use crate::database::Sending;
 use crate::glance::Glance;
-use crate::intern::{Cache, Interner};
+use crate::intern::{Cache, Interner, Short};
 use crate::rows::{RowTable, hash_row};
 use crate::source::{CodedCells, Place, Records, Source, Trouble, WholeCells, Worker};
 use crate::{FoldSpec, Sent};
@@ -143,6 +144,8 @@ impl Worker for FoldWorker<'_> {
         for slot in 0..width {
             if let Some(cells) = records.whole(slot) {
                 self.number(slot, cells);
+            } else if let Some(views) = records.views(slot) {
+                self.view(slot, views);
             } else if !records.coded(slot).is_some_and(|cells| self.translate(slot, cells)) {
                 texts.push(slot);
             }
@@ -306,14 +309,31 @@ impl FoldWorker<'_> {
         self.number_codes[slot] = known;
     }
 
+    /// Cells that came as views, which hold short texts themselves.
+    fn view(&mut self, slot: usize, cells: &StringViewArray) {
+        let width = self.caches.len();
+        for (record, &view) in cells.views().iter().enumerate() {
+            if cells.is_null(record) {
+                self.note_null();
+                continue;
+            }
+            let short = Short::of_view(view);
+            let known = short.and_then(|short| self.caches[slot].find_short(short));
+            self.codes[record * width + slot] = match known {
+                // Which text says that it is missing is looked up each time: the first of them is told.
+                None | Some(MISSING) => self.learn(slot, cells.value(record).as_bytes()),
+                Some(code) => code,
+            };
+        }
+    }
+
     /// A null is the empty text.
     fn note_null(&mut self) {
         let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
         self.marker = self.marker.min(empty);
     }
 
-    /// The code of a text that is looked up once.
-    #[cold]
+    /// The code of a text.
     fn learn(&mut self, slot: usize, text: &[u8]) -> u32 {
         match self.caches[slot].get(text) {
             Some(MISSING) => {

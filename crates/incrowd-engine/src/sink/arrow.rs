@@ -54,7 +54,7 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
     let mut codes: Vec<Vec<u32>> = planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
     for near in found.chunks(NEAR) {
         for (codes, &column) in codes.iter_mut().zip(&planned) {
-            codes.extend(near.iter().map(|row| rows.code(*row, column)));
+            rows.codes(near, column, codes);
         }
     }
     let mut codes = codes.into_iter();

@@ -32,6 +32,10 @@ pub(crate) trait Rows: Sync {
     fn texts(&self, column: usize) -> Option<&Arc<Texts>>;
     /// Which of them a row has.
     fn code(&self, row: Self::Row, column: usize) -> u32;
+    /// Appends which of them each of these rows has.
+    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>) {
+        out.extend(rows.iter().map(|row| self.code(*row, column)));
+    }
 }
 
 /// Where the bytes of a table go.

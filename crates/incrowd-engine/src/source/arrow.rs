@@ -284,6 +284,13 @@ impl Records for ArrowBatch {
         }
     }
 
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
+        match &self.columns[slot] {
+            TextColumn::Views(column) => Some(column),
+            _ => None,
+        }
+    }
+
     fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
         match &self.columns[slot] {
             TextColumn::Whole { values, array, .. } => Some(WholeCells { values, nulls: array.nulls() }),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::StringViewArray;
 use incrowd_core::{Error, Result};
 
 use super::work::Records;
@@ -115,6 +116,13 @@ impl<R: Records> Records for Partitioned<'_, R> {
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
         match self.slots[slot] {
             Slot::Read(slot) => self.records.coded(slot),
+            Slot::Constant(_) => None,
+        }
+    }
+
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
+        match self.slots[slot] {
+            Slot::Read(slot) => self.records.views(slot),
             Slot::Constant(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::StringArray;
+use arrow_array::{StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
 use incrowd_core::{Error, Progress, Result};
 
@@ -30,6 +30,11 @@ pub(crate) trait Records: Sync {
     }
     /// The cells of a slot as numbers of texts, if that is how they came.
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
+        let _ = slot;
+        None
+    }
+    /// The cells of a slot as views of texts, if that is how they came.
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
         let _ = slot;
         None
     }
