@@ -43,9 +43,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Sequence {
                     let error = Error::job("a table in several files has no name of its own");
                     return Err(refused(error.help("give a dictionary of tables by name")));
                 }
-                memory => {
-                    BatchTable::named(&format!("batch-{}", at + 1), memory.table()).map_err(refused)?
-                }
+                memory => BatchTable::named(&format!("batch-{}", at + 1), memory.table()).map_err(refused)?,
             });
         }
         Ok(Sequence(tables))

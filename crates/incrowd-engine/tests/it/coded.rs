@@ -28,7 +28,11 @@ fn table(values: &[(Option<i64>, Option<i64>)], form: &DataType, records: usize)
     let column = |numbers: Vec<Option<i64>>| -> ArrayRef {
         let numbers: ArrayRef = Arc::new(Int64Array::from(numbers));
         let texts = arrow_cast::cast(&numbers, &DataType::Utf8).unwrap();
-        let from = if matches!(form, DataType::Dictionary(_, to) if **to == DataType::Int64) { &numbers } else { &texts };
+        let from = if matches!(form, DataType::Dictionary(_, to) if **to == DataType::Int64) {
+            &numbers
+        } else {
+            &texts
+        };
         arrow_cast::cast(from, form).unwrap()
     };
     let a = column(values.iter().map(|(a, _)| *a).collect());

@@ -63,7 +63,8 @@ pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<Array
         return None;
     }
     let (keys, absent) = numbers(places, codes);
-    let nulls = absent.then(|| codes.iter().map(|&code| places[code as usize] != NO_TEXT).collect::<NullBuffer>());
+    let nulls =
+        absent.then(|| codes.iter().map(|&code| places[code as usize] != NO_TEXT).collect::<NullBuffer>());
     let data = ArrayData::builder(to.clone()).len(codes.len()).nulls(nulls).add_buffer(keys);
     Some(make_array(data.add_child_data(dictionary.values.to_data()).build().ok()?))
 }
