@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import incrowd
 import pytest
