@@ -49,7 +49,7 @@ pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<Array
     let dictionary = texts.dictionary(|all| typed::typed(all, values))?;
     let places = &dictionary.places;
     // How many numbers a type has is asked once, so that each number need not be asked whether it fits.
-    let (room, numbers): (u64, fn(&[u32], &[u32]) -> (Buffer, bool)) = match **keys {
+    let (room, numbers): (u64, Numbering) = match **keys {
         Int8 => (1 << 7, numbers::<i8>),
         Int16 => (1 << 15, numbers::<i16>),
         Int32 => (1 << 31, numbers::<i32>),
@@ -68,6 +68,9 @@ pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<Array
     let data = ArrayData::builder(to.clone()).len(codes.len()).nulls(nulls).add_buffer(keys);
     Some(make_array(data.add_child_data(dictionary.values.to_data()).build().ok()?))
 }
+
+/// Makes keys of some type: of the places of texts, and which texts records have.
+type Numbering = fn(&[u32], &[u32]) -> (Buffer, bool);
 
 /// The places of these codes, and whether one of them has none.
 fn numbers<K: ArrowNativeType>(places: &[u32], codes: &[u32]) -> (Buffer, bool) {
