@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeVar, Union
 
@@ -97,12 +97,12 @@ def compare(
 
 
 def batches(
-    tables: Sequence[str | PathLike[str]],
+    tables: Iterable[object] | Mapping[str, object],
     arguments: dict[str, Any],
     progress: Progress,
     job: _Job = None,
 ) -> Record:
-    answer, told = _told(lambda p: _incrowd.batches(list(tables), arguments, job, p), progress)
+    answer, told = _told(lambda p: _incrowd.batches(tables, arguments, job, p), progress)
     _warn(told)
     return Record(json.loads(answer))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from typing import Any
 
@@ -76,8 +76,8 @@ class Job(JobArguments):
         """Sweeps what the job's `[compare]` says."""
         return _calls.compare(table, self._on("compare"), progress, self._file)
 
-    def batches(self, tables: Sequence[str | PathLike[str]], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
-        """Publishes a sequence of tables, each under the rules of the job."""
+    def batches(self, tables: Iterable[object] | Mapping[str, object], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
+        """Publishes a sequence of tables, in memory or in files, each under the rules of the job."""
         return _calls.batches(tables, {**self._on("batches"), "dir": dir}, progress, self._file)
 
     def verify(self, release: object, *, original: object = None, progress: Progress = None) -> Verification:

@@ -28,7 +28,7 @@ use serde_json::Value as Json;
 
 use arguments::{Arguments, Asked};
 use release::Release;
-use tables::Given;
+use tables::{Given, Sequence};
 use work::{Finished, run};
 
 /// An answer as JSON, and what a person should know.
@@ -301,7 +301,7 @@ fn compare(
 #[pyfunction]
 fn batches(
     py: Python<'_>,
-    tables: Vec<PathBuf>,
+    tables: Sequence,
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
@@ -310,7 +310,7 @@ fn batches(
     run(py, progress, move |progress| {
         let (JobFile { job, provenance, notes }, asked) = arguments.publishing(job.as_deref())?;
         let dir = asked.path("dir")?.unwrap_or_else(|| PathBuf::from("releases"));
-        let report = incrowd::batches(&job, &tables, &dir, asked.flag("same_people")?, progress);
+        let report = incrowd::batches(&job, &tables.0, &dir, asked.flag("same_people")?, progress);
         let report = report.map_err(|error| provenance.locate(error))?;
         Ok((report.to_json().to_string(), notes))
     })

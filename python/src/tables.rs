@@ -3,6 +3,9 @@
 pub(crate) mod capsule;
 pub(crate) mod cells;
 mod chunks;
+mod sequence;
+
+pub(crate) use sequence::Sequence;
 
 use std::path::PathBuf;
 

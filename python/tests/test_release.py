@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import incrowd
 import pytest
@@ -172,6 +173,56 @@ def test_suppression_and_batches(tmp_path: Path) -> None:
         dir=tmp_path / "out",
     )
     assert done.published == 2
+
+
+def test_batches_of_tables_in_memory(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    csv = pytest.importorskip("pyarrow.csv")
+    tables = [pa.table(people(300, seed=i)) for i in range(2)]
+    for i, table in enumerate(tables):
+        csv.write_csv(table, tmp_path / f"{i}.csv")
+    asked: dict[str, Any] = {
+        **ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7, "algorithm": "mondrian",
+    }
+
+    def published(given: Any, place: str) -> tuple[Any, dict[str, list[str]]]:
+        done = incrowd.batches(given, **asked, dir=tmp_path / place)
+        files = (tmp_path / place).glob("*.csv")
+        return done, {file.name: sorted(file.read_text().splitlines()) for file in files}
+
+    filed, by_file = published([tmp_path / "0.csv", tmp_path / "1.csv"], "filed")
+    held, by_place = published(tables, "held")
+    named, by_name = published({"monday": tables[0], "tuesday": tmp_path / "1.csv"}, "named")
+    assert sorted(by_file) == ["0.release.csv", "1.release.csv"]
+    assert sorted(by_place) == ["batch-1.release.csv", "batch-2.release.csv"]
+    assert sorted(by_name) == ["monday.release.csv", "tuesday.release.csv"]
+    assert filed.published == held.published == named.published == 2
+    # The same tables give the same releases, whatever they are called and wherever they come from.
+    assert list(map(by_file.get, sorted(by_file))) == list(map(by_place.get, sorted(by_place)))
+    assert list(map(by_file.get, sorted(by_file))) == list(map(by_name.get, sorted(by_name)))
+    assert [batch.batch for batch in named.private.batches] == ["monday", "tuesday"]
+    # One that is given alone, a generator, pandas and Polars.
+    assert incrowd.batches((table for table in tables[:1]), **asked, dir=tmp_path / "lazily").published == 1
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frames = [pandas.DataFrame(people(300)), polars.DataFrame(people(300))]
+    assert incrowd.batches(frames, **asked, again=True, dir=tmp_path / "frames").published == 2
+    assert (tmp_path / "frames" / "batch-2.release.json").exists()
+
+
+def test_batches_refuse_what_is_no_sequence_of_tables(tmp_path: Path, arrow: object) -> None:
+    asked: dict[str, Any] = {**ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7}
+    for one in (arrow, "people.csv", tmp_path / "people.csv", 7):
+        with pytest.raises(incrowd.JobError, match="takes several tables") as refused:
+            incrowd.batches(one, **asked, dir=tmp_path / "out")  # type: ignore[arg-type]
+        assert "by name" in str(refused.value.help)
+    for name in ("", "../out", ".hidden", "a/b"):
+        with pytest.raises(incrowd.JobError, match="cannot be the name of a release"):
+            incrowd.batches({name: arrow}, **asked, dir=tmp_path / "out")
+    with pytest.raises(incrowd.JobError, match="several files has no name"):
+        incrowd.batches([["a.csv", "b.csv"]], **asked, dir=tmp_path / "out")
+    with pytest.raises(incrowd.InputError, match="is no table"):
+        incrowd.batches([arrow, 7], **asked, dir=tmp_path / "out")
+    assert not list(tmp_path.glob("out/*"))
 
 
 def test_a_notebook_shows_it(arrow: object) -> None:

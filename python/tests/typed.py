@@ -25,9 +25,12 @@ if TYPE_CHECKING:
         incrowd.attack(release, original=df, limit={"prosecutor": 0.1})
         incrowd.measure(df, release, queries=10)
         incrowd.compare(df, quasi="age", k=[2, 5]).plot()
+        incrowd.batches([df, "people.csv"], quasi="age", k=2)
+        incrowd.batches({"monday": df, "tuesday": df}, quasi="age", k=2, dir="releases")
         job = incrowd.Job.read("job.toml")
         job.k = 25
         job.anonymize()
+        job.batches({"monday": df})
         try:
             incrowd.anonymize(df)
         except incrowd.JobError as error:

@@ -17,7 +17,9 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         hasher.finish()
     };
     // Each entry is a group with the first row that has its cells.
-    let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(release.rows() / 2);
+    // Without sensitive values a row is a group; with them a group has several rows.
+    let expected = if release.sensitive().is_empty() { release.rows() } else { release.rows() / 2 };
+    let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(expected);
     let mut groups: Vec<GroupSummary> = Vec::new();
     let lists = sensitive || release.persons().is_some();
     let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if lists { release.rows() } else { 0 });

@@ -3,54 +3,78 @@
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::{ColumnTally, Tally};
 use incrowd_core::{Error, Folded, Result};
+use rayon::prelude::*;
 
 use crate::utility::Cover;
 
 /// Tallies a release whose first columns are the quasi-identifiers, in the order of `domains`. `suppressed` is the number
 /// of records that are not in it. Fails if a cell is not one a column of that domain can have.
 pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tally> {
-    let mut tally = Tally { published: release.records(), suppressed, ..Tally::default() };
-    for (q, quasi) in domains.iter().enumerate() {
-        let column = &release.columns[q];
-        let mut records = vec![0u64; column.texts.len()];
-        for row in 0..release.rows() {
-            records[release.row(row)[q] as usize] += release.weights[row];
-        }
-        // Summed in the order of the texts, so that the last digit does not depend on who read what first.
-        let mut used: Vec<usize> = (0..column.texts.len()).filter(|&code| records[code] > 0).collect();
-        used.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-        let mut sums = ColumnTally {
-            name: quasi.name.clone(),
-            leaf_depth: quasi.leaf_depth,
-            weight: quasi.weight,
-            ..ColumnTally::default()
-        };
-        let bits = Bits::new(&quasi.counts);
-        let mut told = 0.0;
-        for code in used {
-            let Some(cell) = quasi.domain.read(&column.texts[code]) else {
-                return Err(Error::input(format!(
-                    "column `{}` of the release has a cell that is neither a value of the original nor a \
-                     generalization of its values",
-                    quasi.name
-                ))
-                .help("give the hierarchies the release was made with"));
-            };
-            sums.ncp += records[code] as f64 * quasi.domain.cell_ncp(&cell);
-            sums.loss += records[code] as f64 * quasi.domain.cell_loss(&cell);
-            sums.depth += records[code] * quasi.domain.cell_depth(&cell) as u64;
-            if bits.records > 0 {
-                told += records[code] as f64 * bits.told(&Cover::of_cell(&quasi.domain, &cell));
-            }
-        }
-        sums.all_bits = bits.all(&quasi.counts);
-        // Without the original's counts, or with people of another table, there is nothing to hold it against.
-        let known = bits.records > 0 && bits.records == tally.published + suppressed;
-        sums.open_bits = if known { sums.all_bits - told } else { f64::NAN };
-        tally.columns.push(sums);
+    let published = release.records();
+    let of = |(q, quasi): (usize, &Quasi)| column(release, q, quasi, published + suppressed);
+    let columns = || domains.par_iter().enumerate().map(of).collect::<Vec<Result<ColumnTally>>>();
+    let (columns, group_sizes) = rayon::join(columns, || group_sizes(release, domains.len()));
+    // What is wrong with the first column is told, whichever was looked at first.
+    let columns = columns.into_iter().collect::<Result<_>>()?;
+    Ok(Tally { columns, group_sizes, published, suppressed })
+}
+
+/// What a cell of a column adds for each record that has it.
+#[derive(Clone, Copy)]
+struct Cost {
+    ncp: f64,
+    loss: f64,
+    depth: u64,
+    told: f64,
+}
+
+/// The column at a position, of a table that had so many records.
+fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnTally> {
+    let texts = &release.columns[q].texts;
+    let mut records = vec![0u64; texts.len()];
+    for row in 0..release.rows() {
+        records[release.row(row)[q] as usize] += release.weights[row];
     }
-    tally.group_sizes = group_sizes(release, domains.len());
-    Ok(tally)
+    // Summed in the order of the texts, so that the last digit does not depend on who read what first.
+    let mut used: Vec<usize> = (0..texts.len()).filter(|&code| records[code] > 0).collect();
+    used.par_sort_by(|&a, &b| texts[a].cmp(&texts[b]));
+    let bits = Bits::new(&quasi.counts);
+    let cost = |&code: &usize| {
+        let cell = quasi.domain.read(&texts[code])?;
+        let cover = || bits.told(&Cover::of_cell(&quasi.domain, &cell));
+        Some(Cost {
+            ncp: quasi.domain.cell_ncp(&cell),
+            loss: quasi.domain.cell_loss(&cell),
+            depth: quasi.domain.cell_depth(&cell) as u64,
+            told: if bits.records > 0 { cover() } else { 0.0 },
+        })
+    };
+    let Some(costs) = used.par_iter().map(cost).collect::<Option<Vec<Cost>>>() else {
+        return Err(Error::input(format!(
+            "column `{}` of the release has a cell that is neither a value of the original nor a generalization of its values",
+            quasi.name
+        ))
+        .help("give the hierarchies the release was made with"));
+    };
+    let mut sums = ColumnTally {
+        name: quasi.name.clone(),
+        leaf_depth: quasi.leaf_depth,
+        weight: quasi.weight,
+        ..ColumnTally::default()
+    };
+    let mut told = 0.0;
+    for (code, cost) in used.into_iter().zip(costs) {
+        let n = records[code];
+        sums.ncp += n as f64 * cost.ncp;
+        sums.loss += n as f64 * cost.loss;
+        sums.depth += n * cost.depth;
+        told += n as f64 * cost.told;
+    }
+    sums.all_bits = bits.all(&quasi.counts);
+    // Without the original's counts, or with people of another table, there is nothing to hold it against.
+    let known = bits.records > 0 && bits.records == all;
+    sums.open_bits = if known { sums.all_bits - told } else { f64::NAN };
+    Ok(sums)
 }
 
 /// How common the leaves of a column are in the original.
@@ -86,6 +110,12 @@ impl Bits {
 }
 
 fn group_sizes(release: &Folded, quasi: usize) -> Vec<u64> {
+    // Rows differ, so that without other columns each is a group.
+    if release.columns.len() == quasi {
+        let mut sizes = release.weights.clone();
+        sizes.sort_unstable();
+        return sizes;
+    }
     // Groups have several rows; room for one row in four is rarely asked for twice.
     let mut sizes: hashbrown::HashMap<&[u32], u64> = hashbrown::HashMap::with_capacity(release.rows() / 4);
     for row in 0..release.rows() {

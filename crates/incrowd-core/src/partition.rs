@@ -140,6 +140,7 @@ impl Partition {
     }
 
     /// The group of a row; `None` if the row is suppressed.
+    #[inline]
     pub fn group(&self, row: usize) -> Option<GroupId> {
         Some(self.groups[row]).filter(|group| *group != SUPPRESSED)
     }

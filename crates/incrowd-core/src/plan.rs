@@ -77,6 +77,7 @@ impl<'a> Plan<'a> {
     }
 
     /// For each quasi-identifier the position of the group's text in [`Plan::labels`].
+    #[inline]
     pub fn cells(&self, group: GroupId) -> &[u32] {
         let width = self.labels.len();
         &self.of_group[group.index() * width..(group.index() + 1) * width]

@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use arrow_array::Array;
 use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts};
 
 use crate::cells::NO_TEXT;
+use crate::codes::{NumberCodes, TextCodes, UNKNOWN};
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records};
 use crate::survey::{LONGEST, REMEMBERED, shortened};
@@ -38,9 +38,6 @@ pub struct Seen {
     /// The person of each record, if somebody knows and a person may have several.
     pub persons: Option<Vec<u32>>,
 }
-
-/// A text that was not looked up yet.
-const UNKNOWN: u32 = u32::MAX;
 
 /// Where a column's codes come from.
 #[derive(Clone, Copy)]
@@ -89,7 +86,8 @@ impl Looked {
             caches: self.dictionaries.iter().map(|_| (Cache::new(&[]), 0)).collect(),
             batches: Vec::new(),
             counts: vec![Vec::new(); self.names.len()],
-            translated: Vec::new(),
+            text_codes: self.dictionaries.iter().map(|_| TextCodes::default()).collect(),
+            number_codes: self.dictionaries.iter().map(|_| NumberCodes::default()).collect(),
         })
     }
 
@@ -138,7 +136,9 @@ pub(crate) struct Look<'a> {
     pub(crate) batches: Vec<(Place, Vec<Vec<u32>>)>,
     /// By column how many records have each code, if only that is asked.
     pub(crate) counts: Vec<Vec<u32>>,
-    translated: Vec<u32>,
+    /// By dictionary the codes of texts that came as numbers, and of whole numbers.
+    text_codes: Vec<TextCodes>,
+    number_codes: Vec<NumberCodes>,
 }
 
 impl Look<'_> {
@@ -169,21 +169,43 @@ impl Look<'_> {
 
     fn code<R: Records>(&mut self, slot: usize, dictionary: usize, records: &R) -> Vec<u32> {
         let mut codes = Vec::with_capacity(records.len());
-        if let Some(cells) = records.coded(slot).filter(|cells| cells.texts.len() <= 2 * records.len()) {
-            self.translated.clear();
-            self.translated.resize(cells.texts.len(), UNKNOWN);
-            for &place in cells.codes {
-                if place == NO_TEXT {
+        if let Some(cells) = records.whole(slot) {
+            let mut known = std::mem::take(&mut self.number_codes[dictionary]);
+            for (record, &number) in cells.values.iter().enumerate() {
+                if cells.nulls.is_some_and(|nulls| nulls.is_null(record)) {
                     codes.push(MISSING);
                     continue;
                 }
-                if self.translated[place as usize] == UNKNOWN {
-                    let code = self.ask(dictionary, cells.texts.value(place as usize).as_bytes());
-                    self.translated[place as usize] = code;
+                let mut code = known.get(number);
+                if code == UNKNOWN {
+                    code = self.ask(dictionary, number.to_string().as_bytes());
+                    known.put(number, code);
                 }
-                codes.push(self.translated[place as usize]);
+                codes.push(code);
             }
+            self.number_codes[dictionary] = known;
             return codes;
+        }
+        if let Some(cells) = records.coded(slot) {
+            let mut known = std::mem::take(&mut self.text_codes[dictionary]);
+            if let Some(known) = known.of(cells.texts, cells.codes.len()) {
+                for &place in cells.codes {
+                    if place == NO_TEXT {
+                        codes.push(MISSING);
+                        continue;
+                    }
+                    let mut code = known[place as usize];
+                    if code == UNKNOWN {
+                        code = self.ask(dictionary, cells.texts.value(place as usize).as_bytes());
+                        known[place as usize] = code;
+                    }
+                    codes.push(code);
+                }
+            }
+            self.text_codes[dictionary] = known;
+            if codes.len() == records.len() {
+                return codes;
+            }
         }
         for record in 0..records.len() {
             codes.push(records.get(record, slot).map_or(MISSING, |text| self.ask(dictionary, text)));

@@ -119,8 +119,8 @@ pub(crate) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
-        let mut used = Used::default();
-        let columns = output.columns.iter().enumerate().map(|(column, (name, content))| {
+        let used = Used::new(plan);
+        let columns = output.columns.par_iter().enumerate().map(|(column, (name, content))| {
             let shown = output.shape.shown.as_deref().unwrap_or(&output.missing);
             let labels = |q: usize| plan.labels(q).iter().map(String::as_str);
             // A column that is not shown in any other way keeps its labels: what is missing is one of them.
@@ -157,11 +157,13 @@ impl<'a> Cells<'a> {
                 Content::Carried => Texts::default(),
             };
             if renderer.has_dictionary(column) && *content != Content::Carried {
-                texts.published = Some(used.texts(plan, *content, texts.len()));
+                texts.published = Some(used.texts(*content, texts.len()));
             }
             (*content, Arc::new(texts))
         });
-        Cells { plan, columns: columns.collect() }
+        let columns: Vec<(Content, Arc<Texts>)> = columns.collect();
+        renderer.prepare(&columns.iter().map(|(_, texts)| texts.as_ref()).collect::<Vec<_>>());
+        Cells { plan, columns }
     }
 
     /// The cell of a column that is not carried.
@@ -202,29 +204,41 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Which groups have published records, found once for all columns.
-#[derive(Default)]
-struct Used {
-    groups: Vec<bool>,
+/// Which groups have published records, found once for all columns that ask.
+struct Used<'a> {
+    plan: &'a Plan<'a>,
+    groups: OnceLock<Vec<bool>>,
 }
 
-impl Used {
+impl<'a> Used<'a> {
+    fn new(plan: &'a Plan<'a>) -> Used<'a> {
+        Used { plan, groups: OnceLock::new() }
+    }
+
+    fn group(&self, row: usize) -> Option<GroupId> {
+        self.plan.partition().group(row).filter(|_| self.plan.dataset().weight(row) > 0)
+    }
+
+    fn groups(&self) -> &[bool] {
+        self.groups.get_or_init(|| {
+            let mut groups = vec![false; self.plan.partition().groups()];
+            let rows = 0..self.plan.dataset().rows();
+            rows.filter_map(|row| self.group(row)).for_each(|group| groups[group.0 as usize] = true);
+            groups
+        })
+    }
+
     /// Which texts of a column are published.
-    fn texts(&mut self, plan: &Plan<'_>, content: Content, texts: usize) -> Vec<bool> {
-        let (partition, data) = (plan.partition(), plan.dataset());
-        let kept = |row: usize| partition.group(row).filter(|_| data.weight(row) > 0);
+    fn texts(&self, content: Content, texts: usize) -> Vec<bool> {
+        let (plan, data) = (self.plan, self.plan.dataset());
         let mut used = vec![false; texts];
         if let Content::Sensitive(s) | Content::Category(s) = content {
-            let rows = (0..data.rows()).filter(|&row| kept(row).is_some());
+            let rows = (0..data.rows()).filter(|&row| self.group(row).is_some());
             rows.for_each(|row| used[data.sensitive_codes(row)[s] as usize] = true);
             return used;
         }
-        if self.groups.is_empty() {
-            self.groups = vec![false; partition.groups()];
-            (0..data.rows()).filter_map(kept).for_each(|group| self.groups[group.0 as usize] = true);
-        }
-        let groups = (0..self.groups.len() as u32).filter(|&group| self.groups[group as usize]);
-        for group in groups {
+        let groups = self.groups();
+        for group in (0..groups.len() as u32).filter(|&group| groups[group as usize]) {
             let text = match content {
                 Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
                     plan.cells(GroupId(group))[q]

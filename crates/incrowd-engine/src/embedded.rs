@@ -109,6 +109,18 @@ pub(crate) fn published_type(
     }
 }
 
+/// How many texts a column has that follows from the plan, at most.
+fn texts_of(plan: &Plan<'_>, content: Content) -> Option<usize> {
+    match content {
+        Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+            Some(plan.labels(q).len())
+        }
+        Content::Sensitive(s) | Content::Category(s) => Some(plan.dataset().sensitive()[s].values.len()),
+        Content::Mean(_) | Content::OfGroup => Some(plan.partition().groups()),
+        Content::Carried => None,
+    }
+}
+
 /// Numbers stay numbers when text becomes a typed format.
 fn sniffed(values: &[String]) -> DataType {
     let mut present = values.iter().filter(|v| !v.is_empty()).peekable();
@@ -154,8 +166,8 @@ impl Embedded {
         let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
             .harmless(staging.csv_safe)
             .escaping(staging.escape);
-        let follows = |column: usize| output.columns[column].1 != Content::Carried;
-        let renderer = if staging.in_codes { renderer.in_codes(follows) } else { renderer };
+        let texts = |column: usize| texts_of(plan, output.columns[column].1);
+        let renderer = if staging.in_codes { renderer.in_codes(texts) } else { renderer };
         let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }

@@ -64,6 +64,20 @@ impl Rows for Bucket<'_> {
             Content::Carried => NO_TEXT,
         }
     }
+
+    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>) {
+        // What a column holds is asked once and not for each row.
+        match self.cells.columns[column].0 {
+            Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                out.extend(rows.iter().map(|(_, group)| self.cells.plan.cells(*group)[q]));
+            }
+            Content::Sensitive(s) | Content::Category(s) => {
+                out.extend(rows.iter().map(|(at, _)| self.looks[*at as usize + s]));
+            }
+            Content::Mean(_) | Content::OfGroup => out.extend(rows.iter().map(|(_, group)| group.0)),
+            Content::Carried => out.extend(rows.iter().map(|_| NO_TEXT)),
+        }
+    }
 }
 
 /// Writes all published records; returns how many.

@@ -4,9 +4,10 @@
 //! many tables, chosen by the row's hash, so that workers seldom wait for each other and each visit finds its table in
 //! the cache.
 
+mod columns;
+
 use std::sync::Mutex;
 
-use arrow_array::Array;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use incrowd_core::represented::read_weight;
@@ -14,19 +15,17 @@ use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress
 use rayon::prelude::*;
 
 use crate::beside::{Beside, Look, Looked, Seen};
-use crate::cells::NO_TEXT;
+use crate::codes::{NumberCodes, TextCodes};
 use crate::database::Sending;
 use crate::glance::Glance;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
-use crate::source::{CodedCells, Place, Records, Source, Trouble, Worker};
+use crate::source::{Place, Records, Source, Trouble, Worker};
 use crate::{FoldSpec, Sent};
 
 const SHARDS: usize = 64;
 /// Records whose text is looked at together.
 const NEAR: usize = 1 << 10;
-/// A text that was not looked up yet.
-const UNKNOWN: u32 = u32::MAX;
 
 /// The distinct rows of a table, findable by their codes.
 #[derive(Debug)]
@@ -55,8 +54,9 @@ struct FoldWorker<'a> {
     /// The codes of the batch, row by row, and their hashes.
     codes: Vec<u32>,
     hashes: Vec<u64>,
-    /// The codes of texts that came as numbers.
-    translated: Vec<u32>,
+    /// By column the codes of texts that came as numbers, and of whole numbers.
+    text_codes: Vec<TextCodes>,
+    number_codes: Vec<NumberCodes>,
     /// The rows of the batch by shard.
     order: Vec<u32>,
     read: u64,
@@ -142,9 +142,12 @@ impl Worker for FoldWorker<'_> {
         let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
         let mut texts = Vec::with_capacity(width);
         for slot in 0..width {
-            match records.coded(slot).filter(|cells| cells.texts.len() <= 2 * read) {
-                Some(cells) => self.translate(slot, cells),
-                None => texts.push(slot),
+            if let Some(cells) = records.whole(slot) {
+                self.number(slot, cells);
+            } else if let Some(views) = records.views(slot) {
+                self.view(slot, views);
+            } else if !records.coded(slot).is_some_and(|cells| self.translate(slot, cells)) {
+                texts.push(slot);
             }
         }
         // Column by column, so that the processor learns what to expect, but so few records at once that their text stays near.
@@ -263,45 +266,6 @@ impl Follow<'_> {
 }
 
 impl FoldWorker<'_> {
-    /// Cells that came as numbers of texts: each text is looked up once.
-    fn translate(&mut self, slot: usize, cells: CodedCells<'_>) {
-        let width = self.caches.len();
-        let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
-        self.translated.clear();
-        self.translated.resize(cells.texts.len(), UNKNOWN);
-        for (record, &place) in cells.codes.iter().enumerate() {
-            if place == NO_TEXT {
-                self.marker = self.marker.min(empty);
-                continue;
-            }
-            let mut code = self.translated[place as usize];
-            if code == UNKNOWN {
-                let text = cells.texts.value(place as usize).as_bytes();
-                code = match self.caches[slot].get(text) {
-                    Some(MISSING) => {
-                        let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
-                        self.marker = self.marker.min(marker.unwrap_or(empty));
-                        MISSING
-                    }
-                    Some(code) => code,
-                    None => self.ask(slot, text),
-                };
-                self.translated[place as usize] = code;
-            }
-            self.codes[record * width + slot] = code;
-        }
-    }
-
-    #[cold]
-    fn ask(&mut self, slot: usize, text: &[u8]) -> u32 {
-        let code = self.dictionaries[slot]
-            .lock()
-            .expect("no worker panics while it holds a dictionary")
-            .intern(text);
-        self.caches[slot].put(text, code);
-        code
-    }
-
     /// Adds the batch to the shards, all rows of a shard at once.
     fn hand_in(&mut self) {
         let mut ends = [0u32; SHARDS];
@@ -442,7 +406,8 @@ pub(crate) fn fold_with(
         caches: (0..width).map(|_| Cache::new(&spec.missing)).collect(),
         codes: Vec::new(),
         hashes: Vec::new(),
-        translated: Vec::new(),
+        text_codes: (0..width).map(|_| TextCodes::default()).collect(),
+        number_codes: (0..width).map(|_| NumberCodes::default()).collect(),
         order: Vec::new(),
         read: 0,
         dropped: 0,

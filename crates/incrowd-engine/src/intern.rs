@@ -262,6 +262,12 @@ impl Cache {
         }
     }
 
+    /// The same for a short text.
+    #[inline]
+    pub(crate) fn find_short(&self, text: Short) -> Option<u32> {
+        self.short.get(text)
+    }
+
     fn find_long(&self, text: &[u8]) -> Option<u32> {
         let same = |e: &Long| &self.bytes[e.start as usize..(e.start + e.length) as usize] == text;
         self.long.find(hash(&self.hasher, text), same).map(|e| e.code)

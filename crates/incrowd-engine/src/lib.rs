@@ -9,6 +9,7 @@
 
 mod beside;
 mod cells;
+mod codes;
 mod copy;
 mod database;
 mod embedded;

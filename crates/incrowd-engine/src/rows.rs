@@ -7,6 +7,8 @@
 /// How many rows are looked up at once.
 const BATCH: usize = 32;
 const SMALLEST: usize = 1 << 10;
+/// Slots of a table that is small.
+const QUICK: usize = 1 << 14;
 
 /// Distinct rows of codes, findable by their codes.
 #[derive(Debug)]
@@ -150,11 +152,15 @@ impl RowTable {
             return;
         }
         let old = std::mem::take(&mut self.slots);
-        let mut size = (old.len() * 2).max(SMALLEST);
+        // Small tables grow fast: giving memory back and taking other costs more than what is left empty.
+        let mut size = (old.len() * if old.len() < QUICK { 4 } else { 2 }).max(SMALLEST);
         while needed > size * 3 {
             size *= 2;
         }
         self.slots = vec![0; size];
+        let rows = (size * 3 / 5).saturating_sub(self.counts.len());
+        self.keys.reserve_exact(rows * self.width);
+        self.counts.reserve_exact(rows);
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot);
             while self.slots[at] != 0 {

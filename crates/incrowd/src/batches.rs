@@ -11,15 +11,47 @@ use incrowd_core::{Error, Fault, Progress, Result};
 use serde_json::{Value as Json, json};
 
 use crate::attack::{AttackRequest, attack};
-use crate::job::Job;
+use crate::job::{Job, Table};
 use crate::judging::Judging;
 use crate::manifest::file_name;
 use crate::pipeline::{Report, anonymize};
 
+/// A table of a sequence.
+#[derive(Clone, Debug)]
+pub struct BatchTable {
+    /// What it is called.
+    name: String,
+    /// What its release is called after.
+    stem: String,
+    table: Table,
+}
+
+impl From<&PathBuf> for BatchTable {
+    /// A file: its release has the name of the file up to the first dot.
+    fn from(path: &PathBuf) -> BatchTable {
+        let name = file_name(path);
+        let stem = name.split('.').next().unwrap_or_default().to_owned();
+        BatchTable { name, stem, table: Table::file(path) }
+    }
+}
+
+impl BatchTable {
+    /// A table in memory or in files whose release is called after this name, which must be fit for that of a file.
+    pub fn named(name: &str, table: Table) -> Result<BatchTable> {
+        let odd = |c: char| c.is_control() || r#"/\:*?"<>|"#.contains(c);
+        if name.trim().is_empty() || name.starts_with('.') || name.contains(odd) {
+            return Err(Error::job(format!("`{}` cannot be the name of a release", name.escape_debug()))
+                .help("a release is a file called after its table; use letters, digits, `-` and `_`"));
+        }
+        let memory = table.memory.map(|memory| memory.called(name));
+        Ok(BatchTable { name: name.to_owned(), stem: name.to_owned(), table: Table { memory, ..table } })
+    }
+}
+
 /// What became of one batch.
 #[derive(Debug)]
 pub struct Batch {
-    /// The name of its file.
+    /// The name of its table.
     pub name: String,
     /// The release, or why there is none.
     pub outcome: std::result::Result<Box<Report>, Error>,
@@ -55,7 +87,7 @@ pub struct BatchesReport {
 /// joined with the one before it, as somebody could who knows people to be in both.
 pub fn batches(
     job: &Job,
-    tables: &[PathBuf],
+    tables: &[BatchTable],
     directory: &Path,
     same_people: bool,
     progress: &dyn Progress,
@@ -76,16 +108,14 @@ pub fn batches(
     std::fs::create_dir_all(directory)
         .map_err(|e| Error::resources(format!("cannot make the directory `{}`: {e}", directory.display())))?;
     let mut all: Vec<Batch> = Vec::new();
-    for table in tables {
-        let name = file_name(table);
-        let stem = name.split('.').next().unwrap_or_default();
+    for BatchTable { name, stem, table } in tables.iter().cloned() {
         let release = directory.join(format!("{stem}.release.csv"));
         if let Some(other) = all.iter().find(|batch| batch.release == release) {
             return Err(Error::job(format!("`{name}` and `{}` would have the same release", other.name))
-                .help("name the files differently"));
+                .help("name the tables differently"));
         }
         let mut own = job.clone();
-        own.input.paths = vec![table.clone()];
+        (own.input.paths, own.input.memory) = (table.paths, table.memory);
         own.write_to(release.clone());
         let outcome = match anonymize(&own, progress) {
             Ok(report) => Ok(Box::new(report)),

@@ -85,7 +85,7 @@ mod verify;
 mod weights;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
-pub use batches::{Batch, BatchesReport, batches};
+pub use batches::{Batch, BatchTable, BatchesReport, batches};
 pub use behind::Behind;
 pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;

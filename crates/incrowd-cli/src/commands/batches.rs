@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::{Batch, BatchesReport};
+use incrowd::{Batch, BatchTable, BatchesReport};
 
 use crate::args::BatchesArgs;
 use crate::failure::Failure;
@@ -11,7 +11,8 @@ use crate::progress::Bar;
 
 pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let file = args.keys.making(&[], mode)?;
-    let report = incrowd::batches(&file.job, &args.tables, &args.dir, args.same_people, &Bar::new(mode));
+    let tables: Vec<BatchTable> = args.tables.iter().map(BatchTable::from).collect();
+    let report = incrowd::batches(&file.job, &tables, &args.dir, args.same_people, &Bar::new(mode));
     let report = report.map_err(|e| file.provenance.locate(e))?;
     if mode.json {
         mode.print_json(&report.to_json());

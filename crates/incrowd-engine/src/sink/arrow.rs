@@ -23,11 +23,11 @@ pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// The same schema with texts that follow from the plan kept once.
-pub(super) fn in_codes(schema: &SchemaRef, follows: impl Fn(usize) -> bool) -> SchemaRef {
+/// The same schema with texts that follow from the plan kept once, of which a column has at most so many.
+pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize>) -> SchemaRef {
     let fields = schema.fields().iter().enumerate();
     let field = |(column, field): (usize, &Arc<Field>)| {
-        if follows(column) { coded::field(field) } else { field.clone() }
+        texts(column).map_or_else(|| field.clone(), |most| coded::field(field, most))
     };
     Arc::new(Schema::new(fields.map(field).collect::<Vec<_>>()))
 }
@@ -54,7 +54,7 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
     let mut codes: Vec<Vec<u32>> = planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
     for near in found.chunks(NEAR) {
         for (codes, &column) in codes.iter_mut().zip(&planned) {
-            codes.extend(near.iter().map(|row| rows.code(*row, column)));
+            rows.codes(near, column, codes);
         }
     }
     let mut codes = codes.into_iter();

@@ -13,6 +13,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use incrowd_core::Result;
 use incrowd_core::numerals::{self, DecimalMark};
+use rayon::prelude::*;
 
 use crate::cells::Texts;
 use crate::source::Format;
@@ -31,6 +32,10 @@ pub(crate) trait Rows: Sync {
     fn texts(&self, column: usize) -> Option<&Arc<Texts>>;
     /// Which of them a row has.
     fn code(&self, row: Self::Row, column: usize) -> u32;
+    /// Appends which of them each of these rows has.
+    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>) {
+        out.extend(rows.iter().map(|row| self.code(*row, column)));
+    }
 }
 
 /// Where the bytes of a table go.
@@ -98,10 +103,11 @@ impl Renderer {
         self
     }
 
-    /// The same with texts that follow from the plan kept once and then as numbers, for a table that stays in memory.
-    pub(crate) fn in_codes(self, follows: impl Fn(usize) -> bool) -> Renderer {
+    /// The same with texts that follow from the plan kept once and then as numbers, for a table that stays in memory. `texts` says
+    /// how many a column has at most, if it follows from the plan.
+    pub(crate) fn in_codes(self, texts: impl Fn(usize) -> Option<usize>) -> Renderer {
         match self {
-            Renderer::Arrow(schema) => Renderer::Arrow(arrow::in_codes(&schema, follows)),
+            Renderer::Arrow(schema) => Renderer::Arrow(arrow::in_codes(&schema, texts)),
             other => other,
         }
     }
@@ -113,6 +119,15 @@ impl Renderer {
             Renderer::Arrow(schema) | Renderer::Parquet(schema) => {
                 matches!(schema.field(column).data_type(), DataType::Dictionary(..))
             }
+        }
+    }
+
+    /// Makes the dictionaries of all columns that have one side by side; whoever renders finds them made.
+    pub(crate) fn prepare(&self, columns: &[&Texts]) {
+        if let Renderer::Arrow(schema) | Renderer::Parquet(schema) = self {
+            columns.par_iter().zip(schema.fields().par_iter()).for_each(|(texts, field)| {
+                arrow::coded::prepare(texts, field.data_type());
+            });
         }
     }
 

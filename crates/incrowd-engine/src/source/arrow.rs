@@ -10,12 +10,12 @@ mod text;
 mod thrift;
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StringViewArray};
-use arrow_buffer::Buffer;
+use arrow_array::types::{Int8Type, Int16Type, Int32Type, UInt32Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StringArray, StringViewArray};
+use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
 use parquet::arrow::ProjectionMask;
@@ -25,7 +25,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 
 use self::contain::contained;
-use super::work::{CodedCells, Records};
+use super::work::{CodedCells, Records, WholeCells};
 use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
 use crate::intern::Short;
@@ -221,6 +221,27 @@ enum TextColumn {
         codes: Vec<u32>,
         texts: StringArray,
     },
+    /// Whole numbers, which are spelled when somebody asks for their text.
+    Whole {
+        values: ScalarBuffer<i64>,
+        array: ArrayRef,
+        spelled: OnceLock<Box<TextColumn>>,
+    },
+}
+
+impl TextColumn {
+    /// The column with its texts.
+    #[inline]
+    fn spelled(&self) -> &TextColumn {
+        match self {
+            TextColumn::Whole { array, spelled, .. } => spelled.get_or_init(|| {
+                let coded = text::counted(array).map(|(codes, texts)| TextColumn::Coded { codes, texts });
+                let plain = || TextColumn::Plain(text::text(array).expect("whole numbers are read"));
+                Box::new(coded.unwrap_or_else(plain))
+            }),
+            other => other,
+        }
+    }
 }
 
 impl Records for ArrowBatch {
@@ -230,35 +251,50 @@ impl Records for ArrowBatch {
 
     #[inline]
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]> {
-        match &self.columns[slot] {
+        match self.columns[slot].spelled() {
             TextColumn::Plain(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
             TextColumn::Views(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
             TextColumn::Coded { codes, texts } => match codes[record] {
                 NO_TEXT => None,
                 code => Some(texts.value(code as usize).as_bytes()),
             },
+            TextColumn::Whole { .. } => None,
         }
     }
 
     #[inline]
     fn cell(&self, record: usize, slot: usize) -> Option<(&[u8], Option<Short>)> {
         let text = self.get(record, slot)?;
-        let short = match &self.columns[slot] {
+        let short = match self.columns[slot].spelled() {
             TextColumn::Plain(column) => {
                 let start = column.value_offsets()[record] as usize;
                 Short::at(column.value_data(), start, text.len())
             }
             // A short text lies within its view.
             TextColumn::Views(column) => Short::of_view(column.views()[record]).or_else(|| Short::of(text)),
-            TextColumn::Coded { .. } => Short::of(text),
+            TextColumn::Coded { .. } | TextColumn::Whole { .. } => Short::of(text),
         };
         Some((text, short))
     }
 
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
-        match &self.columns[slot] {
-            TextColumn::Plain(_) | TextColumn::Views(_) => None,
+        match self.columns[slot].spelled() {
             TextColumn::Coded { codes, texts } => Some(CodedCells { codes, texts }),
+            _ => None,
+        }
+    }
+
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
+        match &self.columns[slot] {
+            TextColumn::Views(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
+        match &self.columns[slot] {
+            TextColumn::Whole { values, array, .. } => Some(WholeCells { values, nulls: array.nulls() }),
+            _ => None,
         }
     }
 }
@@ -289,12 +325,18 @@ pub(super) fn section<'a>(
         }
         _ => slices(ipc::batch_at(file(part)?, section, &kept)),
     };
+    let texts = move |position: usize, values: &dyn Array| match part.typed.as_ref() {
+        Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
+            batches.texts(section, position, values, text::text)
+        }
+        _ => text::text(values),
+    };
     // Whoever gets an error asks no more.
     Ok(batches.map(move |batch| {
         let batch = batch.map_err(|damage| damage.explain(part))?;
         let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
         let columns: Result<Vec<TextColumn>> =
-            positions.iter().map(|p| column(part, &batch, slot(p))).collect();
+            positions.iter().map(|&p| column(part, &batch, slot(&p), |values| texts(p, values))).collect();
         Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
     }))
 }
@@ -312,8 +354,13 @@ fn slices(batch: Result<RecordBatch, Damage>) -> Box<dyn Iterator<Item = Result<
     }
 }
 
-/// A column as text.
-fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColumn> {
+/// A column as text; `texts` knows those of a dictionary.
+fn column(
+    part: &Part,
+    batch: &RecordBatch,
+    position: usize,
+    texts: impl Fn(&dyn Array) -> Option<StringArray>,
+) -> Result<TextColumn> {
     let array: &ArrayRef = batch.column(position);
     let name = batch.schema().field(position).name().clone();
     let unsupported = || {
@@ -338,15 +385,22 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColum
         if let DataType::Utf8View = array.data_type() {
             return Ok(TextColumn::Views(array.as_string_view().clone()));
         }
+        if let Some(values) = text::whole(array) {
+            let (array, spelled) = (array.clone(), OnceLock::new());
+            return Ok(TextColumn::Whole { values, array, spelled });
+        }
         if let Some((codes, texts)) = text::counted(array) {
             return Ok(TextColumn::Coded { codes, texts });
         }
         return text::text(array).map(TextColumn::Plain).ok_or_else(strange);
     };
-    let texts = text::text(dictionary.values()).ok_or_else(strange)?;
+    let texts = texts(dictionary.values()).ok_or_else(strange)?;
     let whole = dictionary.keys().null_count() == 0 && texts.null_count() == 0;
-    let codes = match dictionary.keys().as_primitive_opt::<Int32Type>() {
-        Some(keys) if whole => keys.values().iter().map(|&key| key as u32).collect(),
+    let codes = match dictionary.keys().data_type() {
+        DataType::Int8 if whole => places::<Int8Type>(dictionary.keys()),
+        DataType::Int16 if whole => places::<Int16Type>(dictionary.keys()),
+        DataType::Int32 if whole => places::<Int32Type>(dictionary.keys()),
+        DataType::UInt32 if whole => places::<UInt32Type>(dictionary.keys()),
         _ => {
             let place = |(record, place): (usize, usize)| {
                 let there = dictionary.keys().is_valid(record) && texts.is_valid(place);
@@ -356,6 +410,11 @@ fn column(part: &Part, batch: &RecordBatch, position: usize) -> Result<TextColum
         }
     };
     Ok(TextColumn::Coded { codes, texts })
+}
+
+/// Places in a dictionary, none of which is missing.
+fn places<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<u32> {
+    keys.as_primitive::<K>().values().iter().map(|key| key.as_usize() as u32).collect()
 }
 
 /// The way to read a file in which texts that it keeps once also come once.

@@ -1,8 +1,8 @@
 //! A table that somebody has already: Arrow record batches in memory, or what another system holds.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
@@ -10,6 +10,9 @@ use crate::remote::Remote;
 
 /// Records that are handed out at a time. One large batch would otherwise keep a single thread busy.
 const SLICE: usize = 1 << 15;
+
+/// So many records for each text of a dictionary, and its texts are kept.
+const SHARED: usize = 4;
 
 /// Record batches of one schema. Copying it copies no cell.
 #[derive(Clone)]
@@ -19,6 +22,8 @@ pub struct Batches {
     batches: Arc<Vec<RecordBatch>>,
     /// Where each slice begins: its batch, and the record there.
     slices: Arc<Vec<(usize, usize)>>,
+    /// For each batch and column the texts of its dictionary, made when they are first asked for.
+    dictionaries: Arc<Vec<OnceLock<Option<StringArray>>>>,
     /// The table itself, if another system holds it. Then there are no batches.
     remote: Option<Arc<dyn Remote>>,
 }
@@ -53,14 +58,22 @@ impl Batches {
         let starts =
             |(i, batch): (usize, &RecordBatch)| (0..batch.num_rows()).step_by(SLICE).map(move |at| (i, at));
         let slices = batches.iter().enumerate().flat_map(starts).collect();
-        let (batches, slices) = (Arc::new(batches), Arc::new(slices));
-        Ok(Batches { name: name.to_owned(), schema, batches, slices, remote: None })
+        let dictionaries = (0..batches.len() * schema.fields().len()).map(|_| OnceLock::new()).collect();
+        let (batches, slices, dictionaries) = (Arc::new(batches), Arc::new(slices), Arc::new(dictionaries));
+        Ok(Batches { name: name.to_owned(), schema, batches, slices, dictionaries, remote: None })
     }
 
     /// A table that another system holds and counts.
     pub fn remote(remote: Arc<dyn Remote>) -> Batches {
         let (name, schema) = (remote.name().to_owned(), remote.schema());
-        Batches { name, schema, batches: Arc::default(), slices: Arc::default(), remote: Some(remote) }
+        let (batches, slices, dictionaries) = <_>::default();
+        Batches { name, schema, batches, slices, dictionaries, remote: Some(remote) }
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn called(self, name: &str) -> Batches {
+        Batches { name: name.to_owned(), ..self }
     }
 
     /// The system that holds it, if it is not in memory.
@@ -97,6 +110,22 @@ impl Batches {
     /// How many slices its records are handed out in.
     pub(crate) fn slices(&self) -> usize {
         self.slices.len()
+    }
+
+    /// The texts of the values of a column's dictionary, as `text` makes them. All slices of a batch share them, unless there are
+    /// nearly as many of them as records.
+    pub(crate) fn texts(
+        &self,
+        slice: usize,
+        column: usize,
+        values: &dyn Array,
+        text: impl FnOnce(&dyn Array) -> Option<StringArray>,
+    ) -> Option<StringArray> {
+        let (batch, _) = self.slices[slice];
+        if values.len() > self.batches[batch].num_rows() / SHARED {
+            return text(values);
+        }
+        self.dictionaries[batch * self.schema.fields().len() + column].get_or_init(|| text(values)).clone()
     }
 
     pub(crate) fn slice(&self, slice: usize) -> RecordBatch {

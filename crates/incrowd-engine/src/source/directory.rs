@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::StringViewArray;
 use incrowd_core::{Error, Result};
 
 use super::work::Records;
-use super::{CodedCells, Format, FormatCard, unreadable};
+use super::{CodedCells, Format, FormatCard, WholeCells, unreadable};
 
 /// A column that is the same for all records of a file.
 pub(super) type Constant = (String, Option<String>);
@@ -115,6 +116,20 @@ impl<R: Records> Records for Partitioned<'_, R> {
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
         match self.slots[slot] {
             Slot::Read(slot) => self.records.coded(slot),
+            Slot::Constant(_) => None,
+        }
+    }
+
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
+        match self.slots[slot] {
+            Slot::Read(slot) => self.records.views(slot),
+            Slot::Constant(_) => None,
+        }
+    }
+
+    fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
+        match self.slots[slot] {
+            Slot::Read(slot) => self.records.whole(slot),
             Slot::Constant(_) => None,
         }
     }

@@ -23,7 +23,7 @@ use crate::database::{self, Relation, is_database};
 
 pub use batches::Batches;
 pub use encoding::Encoding;
-pub(crate) use work::{CodedCells, Place, Records, Trouble, Worker};
+pub(crate) use work::{CodedCells, Place, Records, Trouble, WholeCells, Worker};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! Reading the whole table once, all threads working: units of work are handed out in the order of the table, and whatever
 //! is wrong with it is reported for the first record it is wrong with.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::StringArray;
+use arrow_array::{StringArray, StringViewArray};
+use arrow_buffer::NullBuffer;
 use incrowd_core::{Error, Progress, Result};
 
 use crate::database::Sending;
@@ -31,6 +33,24 @@ pub(crate) trait Records: Sync {
         let _ = slot;
         None
     }
+    /// The cells of a slot as views of texts, if that is how they came.
+    fn views(&self, slot: usize) -> Option<&StringViewArray> {
+        let _ = slot;
+        None
+    }
+    /// The cells of a slot as whole numbers, if that is what they are.
+    fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
+        let _ = slot;
+        None
+    }
+}
+
+/// Cells that are whole numbers, spelled in digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WholeCells<'a> {
+    pub(crate) values: &'a [i64],
+    /// Which of them are there, if not all.
+    pub(crate) nulls: Option<&'a NullBuffer>,
 }
 
 /// Cells as numbers of texts.
@@ -137,14 +157,7 @@ impl Queue<'_> {
                     if self.within == 0
                         && let Some(hasher) = &mut self.hasher
                     {
-                        match part.typed.as_ref().and_then(arrow::Typed::in_memory) {
-                            Some(bytes) => drop(hasher.update(bytes)),
-                            None => {
-                                let failed = |e| unreadable(&part.path, &e);
-                                let mut file = std::fs::File::open(&part.path).map_err(failed)?;
-                                std::io::copy(&mut file, hasher).map_err(failed)?;
-                            }
-                        }
+                        hash(part, hasher, &AtomicBool::new(false))?;
                     }
                     let sections = part.typed.as_ref().map_or(0, arrow::Typed::sections);
                     self.within += 1;
@@ -160,6 +173,24 @@ impl Queue<'_> {
         }
         Ok(None)
     }
+}
+
+/// Bytes that are hashed before it is asked whether anybody still wants to know.
+const HASHED: usize = 4 << 20;
+
+/// Adds the bytes of a typed file, or of one in memory, unless the work stops.
+fn hash(part: &Part, hasher: &mut blake3::Hasher, stop: &AtomicBool) -> Result<()> {
+    let stopped = || stop.load(Ordering::Relaxed);
+    if let Some(bytes) = part.typed.as_ref().and_then(arrow::Typed::in_memory) {
+        for own in bytes.chunks(HASHED).take_while(|_| !stopped()) {
+            hasher.update(own);
+        }
+        return Ok(());
+    }
+    let failed = |e| unreadable(&part.path, &e);
+    let mut file = std::fs::File::open(&part.path).map_err(failed)?;
+    while !stopped() && std::io::copy(&mut file.by_ref().take(HASHED as u64), hasher).map_err(failed)? > 0 {}
+    Ok(())
 }
 
 impl Source {
@@ -208,7 +239,9 @@ impl Source {
         careful: bool,
         progress: &dyn Progress,
     ) -> Result<Option<Scan<W>>> {
-        let hasher = self.digest.then(blake3::Hasher::new);
+        // Pieces of text are hashed as they are read. Whoever reads a typed file jumps, so its bytes are hashed beside the work.
+        let beside = self.digest && self.parts.iter().all(|part| part.typed.is_some());
+        let hasher = (self.digest && !beside).then(blake3::Hasher::new);
         // A digest is that of the whole table.
         let sent = (!self.digest).then_some(wanted);
         let queue = Mutex::new(Queue {
@@ -257,10 +290,18 @@ impl Source {
             (state, done, None)
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let results: Vec<_> = std::thread::scope(|scope| {
+        let hash_all = || {
+            let mut hasher = blake3::Hasher::new();
+            self.parts.iter().try_for_each(|part| hash(part, &mut hasher, &stop)).map(|()| hasher)
+        };
+        let (results, hashed): (Vec<_>, _) = std::thread::scope(|scope| {
+            let hashing = beside.then(|| scope.spawn(hash_all));
             let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             let joined = handles.into_iter().map(|handle| handle.join());
-            joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let joined = joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let results = joined.collect();
+            let hashed = hashing.map(|handle| handle.join());
+            (results, hashed.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
         });
         let mut scan = Scan {
             workers: Vec::new(),
@@ -282,7 +323,8 @@ impl Source {
             Some((unit, stop)) => return Err(stop.explain(&scan.counts, &scan.parts, unit)),
         }
         let queue = queue.into_inner().expect("no worker panics while it holds the queue");
-        scan.digest = queue.hasher.map(|hasher| format!("blake3:{}", hasher.finalize().to_hex()));
+        let hasher = hashed.transpose()?.or(queue.hasher);
+        scan.digest = hasher.map(|hasher| format!("blake3:{}", hasher.finalize().to_hex()));
         Ok(Some(scan))
     }
 

@@ -4,6 +4,7 @@ mod apply;
 mod bad_files;
 mod bad_records;
 mod changing;
+mod coded;
 mod common;
 mod conformance;
 mod files;

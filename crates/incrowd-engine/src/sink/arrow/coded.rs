@@ -18,15 +18,27 @@ use crate::cells::{NO_TEXT, Texts};
 /// Marks a column that is plain text for whoever asks.
 const MARK: &str = "incrowd:plain";
 
-/// A field of plain text as one that keeps each text once; others stay.
-pub(super) fn field(own: &FieldRef) -> FieldRef {
+/// A field of plain text as one that keeps each of so many texts once, and numbers them in as few bytes as they need; others stay.
+pub(super) fn field(own: &FieldRef, texts: usize) -> FieldRef {
     match own.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            let kept = DataType::Dictionary(Box::new(DataType::Int32), Box::new(own.data_type().clone()));
+            let keys = match texts {
+                0..=0x80 => DataType::Int8,
+                0x81..=0x8000 => DataType::Int16,
+                _ => DataType::Int32,
+            };
+            let kept = DataType::Dictionary(Box::new(keys), Box::new(own.data_type().clone()));
             let mark = [(MARK.to_owned(), String::new())].into();
             Arc::new(Field::new(own.name(), kept, own.is_nullable()).with_metadata(mark))
         }
         _ => own.clone(),
+    }
+}
+
+/// Makes the dictionary of a column that has one.
+pub(in crate::sink) fn prepare(texts: &Texts, to: &DataType) {
+    if let DataType::Dictionary(_, values) = to {
+        texts.dictionary(|all| typed::typed(all, values));
     }
 }
 
@@ -35,26 +47,43 @@ pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<Array
     use DataType::*;
     let Dictionary(keys, values) = to else { return None };
     let dictionary = texts.dictionary(|all| typed::typed(all, values))?;
-    let places: Vec<u32> = codes.iter().map(|&code| dictionary.places[code as usize]).collect();
-    let keys = match **keys {
-        Int8 => numbers::<i8>(&places),
-        Int16 => numbers::<i16>(&places),
-        Int32 => numbers::<i32>(&places),
-        Int64 => numbers::<i64>(&places),
-        UInt8 => numbers::<u8>(&places),
-        UInt16 => numbers::<u16>(&places),
-        UInt32 => numbers::<u32>(&places),
-        _ => numbers::<u64>(&places),
-    }?;
-    let absent = places.contains(&NO_TEXT);
-    let nulls = absent.then(|| places.iter().map(|place| *place != NO_TEXT).collect::<NullBuffer>());
-    let data = ArrayData::builder(to.clone()).len(places.len()).nulls(nulls).add_buffer(keys);
+    let places = &dictionary.places;
+    // How many numbers a type has is asked once, so that each number need not be asked whether it fits.
+    let (room, numbers): (u64, Numbering) = match **keys {
+        Int8 => (1 << 7, numbers::<i8>),
+        Int16 => (1 << 15, numbers::<i16>),
+        Int32 => (1 << 31, numbers::<i32>),
+        Int64 => (1 << 63, numbers::<i64>),
+        UInt8 => (1 << 8, numbers::<u8>),
+        UInt16 => (1 << 16, numbers::<u16>),
+        UInt32 => (1 << 32, numbers::<u32>),
+        _ => (u64::MAX, numbers::<u64>),
+    };
+    if dictionary.values.len() as u64 > room {
+        return None;
+    }
+    let (keys, absent) = numbers(places, codes);
+    let nulls =
+        absent.then(|| codes.iter().map(|&code| places[code as usize] != NO_TEXT).collect::<NullBuffer>());
+    let data = ArrayData::builder(to.clone()).len(codes.len()).nulls(nulls).add_buffer(keys);
     Some(make_array(data.add_child_data(dictionary.values.to_data()).build().ok()?))
 }
 
-fn numbers<K: ArrowNativeType + TryFrom<u32>>(places: &[u32]) -> Option<Buffer> {
-    let number = |place: &u32| if *place == NO_TEXT { Some(K::default()) } else { K::try_from(*place).ok() };
-    Some(Buffer::from_vec(places.iter().map(number).collect::<Option<Vec<K>>>()?))
+/// Makes keys of some type: of the places of texts, and which texts records have.
+type Numbering = fn(&[u32], &[u32]) -> (Buffer, bool);
+
+/// The places of these codes, and whether one of them has none.
+fn numbers<K: ArrowNativeType>(places: &[u32], codes: &[u32]) -> (Buffer, bool) {
+    let mut absent = false;
+    let number = |&code: &u32| match places[code as usize] {
+        NO_TEXT => {
+            absent = true;
+            K::default()
+        }
+        place => K::usize_as(place as usize),
+    };
+    let numbers: Vec<K> = codes.iter().map(number).collect();
+    (Buffer::from_vec(numbers), absent)
 }
 
 /// The schema that whoever asks for the table gets.

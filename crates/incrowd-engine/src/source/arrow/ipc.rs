@@ -7,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::{FileDecoder, FileReader};
 use arrow_schema::SchemaRef;
+use rayon::prelude::*;
 
 use super::Damage;
 use super::contain::contained;
@@ -61,11 +62,13 @@ pub(super) fn batches_in(bytes: &Buffer) -> Result<(SchemaRef, Vec<RecordBatch>)
         for block in footer.dictionaries().into_iter().flatten() {
             decoder.read_dictionary(block, &of(block))?;
         }
-        let mut batches = Vec::new();
-        for block in footer.recordBatches().into_iter().flatten() {
-            batches.extend(decoder.read_record_batch(block, &of(block))?);
-        }
-        Ok((schema, batches))
+        // Every number of a text is held against the texts there are, so batches are read side by side.
+        let blocks: Vec<&arrow_ipc::Block> = footer.recordBatches().into_iter().flatten().collect();
+        let read = |block: &&arrow_ipc::Block| {
+            Ok::<_, Damage>(contained(|| decoder.read_record_batch(block, &of(block)))??)
+        };
+        let batches: Result<Vec<Option<RecordBatch>>, Damage> = blocks.par_iter().map(read).collect();
+        Ok((schema, batches?.into_iter().flatten().collect()))
     })?
 }
 

@@ -10,6 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, OffsetSizeTrait, StringArray};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -82,6 +83,24 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
         },
         List(_) => lists::<i32>(array),
         LargeList(_) => lists::<i64>(array),
+        _ => None,
+    }
+}
+
+/// Whole numbers; `None` for other types, and for numbers that may be too large.
+pub(super) fn whole(array: &dyn Array) -> Option<ScalarBuffer<i64>> {
+    fn widened<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> ScalarBuffer<i64> {
+        array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
+    }
+    use DataType::*;
+    match array.data_type() {
+        Int8 => Some(widened::<Int8Type>(array)),
+        Int16 => Some(widened::<Int16Type>(array)),
+        Int32 => Some(widened::<Int32Type>(array)),
+        Int64 => Some(array.as_primitive::<Int64Type>().values().clone()),
+        UInt8 => Some(widened::<UInt8Type>(array)),
+        UInt16 => Some(widened::<UInt16Type>(array)),
+        UInt32 => Some(widened::<UInt32Type>(array)),
         _ => None,
     }
 }
