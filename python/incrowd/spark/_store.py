@@ -183,18 +183,18 @@ class SparkStore(Parts):
         # Whoever is not there, or not as often as counted, changed meanwhile.
         found, rows = self.place.read("records"), self.place.read("rows")
         if self._person is None:
-            counts = found.groupBy(ROW).agg(f.count("*").alias("found"))
-            kept = rows.select(f.col(ROW).alias("kept"), f.col("records").alias("n"))
+            stands = f.lit(0) if self._weight is None else f.coalesce(f.sum(STANDS), f.lit(0))
+            counts = found.groupBy(ROW).agg(f.count("*").alias("found"), stands.alias("sum"))
+            kept = rows.select(f.col(ROW).alias("kept"), f.col("records").alias("n"), *(["stands"] if self._weight else []))
             same = f.col("kept") == f.col(ROW)
-            if self._weight is not None:
-                # How many records, and what they stand for.
-                counts = found.groupBy(ROW).agg(f.struct(f.count("*"), f.coalesce(f.sum(STANDS), f.lit(0))).alias("found"))
-                kept = rows.select(f.col(ROW).alias("kept"), f.struct("records", "stands").alias("n"))
         else:
             counts, kept = found.groupBy(ROW, PERSON).agg(f.count("*").alias("found")), pairs(rows, ROW)
             same = (f.col("kept") == f.col(ROW)) & f.col("who").eqNullSafe(f.col(PERSON))
         both = kept.join(counts, same, "full")
-        wrong = both.where(~f.col("n").eqNullSafe(f.col("found"))).count()
+        fits = f.col("n").eqNullSafe(f.col("found"))
+        if self._weight is not None:
+            fits = fits & f.col("stands").eqNullSafe(f.col("sum"))
+        wrong = both.where(~fits).count()
         if wrong:
             raise InputError("the table changed while it was read", help="read from a snapshot of it")
 
