@@ -12,6 +12,8 @@ mod grouping;
 #[cfg(feature = "postgres")]
 mod login;
 #[cfg(feature = "postgres")]
+mod readers;
+#[cfg(feature = "postgres")]
 mod relation;
 #[cfg(feature = "postgres")]
 mod session;
@@ -19,6 +21,8 @@ mod session;
 mod store;
 #[cfg(feature = "postgres")]
 mod streams;
+#[cfg(feature = "postgres")]
+mod tap;
 #[cfg(feature = "postgres")]
 mod tls;
 
@@ -35,9 +39,12 @@ pub(crate) use without::{Relation, open};
 /// What a relation sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sending {
-    /// Its records.
+    /// Its records, in one order whenever they are read.
     #[default]
     Records,
+    /// Its records in any order, by several connections if that is faster. For whoever has nothing to say about single records: their
+    /// numbers mean nothing.
+    Unordered,
     /// Its distinct rows, each with the number of records that have it.
     Groups,
 }

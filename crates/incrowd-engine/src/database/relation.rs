@@ -11,10 +11,14 @@ use incrowd_core::{Error, Result};
 use tokio_postgres::types::{Kind, Type};
 
 use super::address::{Address, names, quoted};
+use super::readers::Readers;
 use super::session::{Session, told};
 use super::streams::FromServer;
-use super::{Blocks, Sending};
+use super::{Blocks, Sending, readers};
 use crate::source::Column;
+
+/// The kind of transaction in which a table is read.
+pub(super) const ONE_VIEW: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A relation that can be read again and again.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub(crate) struct Relation {
     pub(super) cells: Vec<String>,
     /// What stands for each column where records are grouped by their texts; nothing where they are not grouped.
     pub(super) keys: Vec<String>,
+    /// Whether the server can copy it without a query: a plain table without children and generated columns.
+    is_copied: bool,
     /// Whether it is a table of which a sample can be taken.
     pub(super) is_plain: bool,
     /// Whether the server folds, if somebody says so.
@@ -34,6 +40,8 @@ pub(crate) struct Relation {
     bytes: u64,
     /// Which tables of which server these are.
     identities: Vec<String>,
+    /// Who else may read it at the same time, if it can be divided.
+    readers: Option<Readers>,
 }
 
 impl Relation {
@@ -51,12 +59,25 @@ impl Relation {
             Some([]) => vec!["true"],
             Some(wanted) => wanted.iter().map(|&column| self.cells[column].as_str()).collect(),
         };
-        let sql = format!(
-            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')",
-            cells.join(", "),
-            self.from
-        );
-        Ok(Box::new(FromServer::start(&self.session, None, sql)))
+        let names_only = cells.iter().all(|cell| cell.starts_with('"') && cell.ends_with('"'));
+        let copy = |only: &str| {
+            let (cells, from) = (cells.join(", "), &self.from);
+            match self.is_copied && names_only && only.is_empty() {
+                true => format!("COPY {from} ({cells}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')"),
+                false => {
+                    format!("COPY (SELECT {cells} FROM {from}{only}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')")
+                }
+            }
+        };
+        let ranges = match sending {
+            Sending::Unordered => self.readers.as_ref().map(Readers::ranges).unwrap_or_default(),
+            Sending::Records | Sending::Groups => Vec::new(),
+        };
+        if ranges.is_empty() {
+            return Ok(Box::new(FromServer::start(&self.session, None, copy(""))));
+        }
+        let statements = ranges.into_iter().map(|(session, only)| (session, copy(&only))).collect();
+        Ok(Box::new(FromServer::start_all(statements, None)))
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -80,10 +101,12 @@ impl Relation {
             from,
             cells,
             keys: Vec::new(),
+            is_copied: true,
             is_plain: false,
             in_server: None,
             bytes: 0,
             identities: Vec::new(),
+            readers: None,
         }
     }
 }
@@ -173,7 +196,12 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
                 .help("write fold=server, fold=client or fold=auto"));
         }
     };
-    let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+    let connections = readers::wanted(&address)?;
+    let session = Session::begin(path, &address, ONE_VIEW)?;
+    let snapshot = match named && connections != Some(1) {
+        true => readers::snapshot(&session)?,
+        false => None,
+    };
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
     let statement = session.client().prepare(&select).map_err(|e| told(fails, &e))?;
@@ -215,14 +243,25 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         format!("{}/{}/{}", part(1), part(2), part(0))
     };
     let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
-    let (bytes, is_plain) = match named {
+    let (bytes, is_plain, is_copied) = match named {
         true => {
-            let sql = "SELECT pg_relation_size(oid), relkind IN ('r', 'm') FROM pg_class WHERE oid = $1::text::regclass";
+            // Servers before 12 know no generated columns.
+            let sql = "SELECT pg_relation_size(c.oid), c.relkind IN ('r', 'm'), c.relkind = 'r' AND NOT c.relhassubclass \
+                       AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND to_json(a)->>'attgenerated' <> '') \
+                       FROM pg_class c WHERE c.oid = $1::text::regclass";
             let sized = client.query_one(sql, &[&from]).map_err(|e| told(fails, &e))?;
-            (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1))
+            (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1), sized.get(2))
         }
-        false => (0, false),
+        false => (0, false, false),
     };
     drop(client);
-    Ok((Arc::new(Relation { session, from, cells, keys, is_plain, in_server, bytes, identities }), columns))
+    let readers = match snapshot {
+        Some(snapshot) if is_plain => {
+            Readers::new(&session, path, address, snapshot, &from, bytes, connections)?
+        }
+        _ => None,
+    };
+    let relation =
+        Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities, readers };
+    Ok((Arc::new(relation), columns))
 }

@@ -32,14 +32,21 @@ pub(super) struct FromServer {
 impl FromServer {
     /// Runs a statement, with another one before it that counts for this one only if it must.
     pub(super) fn start(session: &Session, before: Option<&'static str>, sql: String) -> FromServer {
-        let (send, blocks) = sync_channel(WAITING);
-        let session = session.clone();
-        std::thread::spawn(move || {
-            if let Err(error) = copy_out(&session, before, &sql, &send) {
-                let says = told("the server stopped", &error);
-                let _ = send.send(Err(io::Error::other(says.message().to_owned())));
-            }
-        });
+        FromServer::start_all(vec![(session.clone(), sql)], before)
+    }
+
+    /// Runs statements, each in a session of its own. Their blocks come as they are ready.
+    pub(super) fn start_all(statements: Vec<(Session, String)>, before: Option<&'static str>) -> FromServer {
+        let (send, blocks) = sync_channel(WAITING * statements.len());
+        for (session, sql) in statements {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                if let Err(error) = copy_out(&session, before, &sql, &send) {
+                    let says = told("the server stopped", &error);
+                    let _ = send.send(Err(io::Error::other(says.message().to_owned())));
+                }
+            });
+        }
         FromServer { blocks }
     }
 }
@@ -61,7 +68,10 @@ fn copy_out(
     let mut client = session.client();
     client.batch_execute(before.unwrap_or(ONE_ORDER))?;
     let room = BLOCK + (BLOCK >> 4);
-    client.wait(async |client| {
+    let tap = client.tap();
+    tap.open(BLOCK, send.clone());
+    let copied = client.wait(async |client| {
+        // Where the connection has no tap, or nobody wants more, records come here.
         let mut records = pin!(client.copy_out(sql).await?);
         let mut block = Vec::with_capacity(room);
         while let Some(record) = records.next().await.transpose()? {
@@ -77,7 +87,10 @@ fn copy_out(
             let _ = send.send(Ok(block));
         }
         Ok(())
-    })
+    });
+    // Of a record that came in part nobody shall see anything.
+    tap.close(copied.is_ok());
+    copied
 }
 
 /// Where the bytes of a statement `COPY … FROM STDIN` go.
