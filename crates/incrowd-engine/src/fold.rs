@@ -430,7 +430,6 @@ pub(crate) fn fold_with(
     let rows_do = wanted.len() == width && told.numbers.is_none();
     let sending = match relation {
         Some(relation) if rows_do && relation.shall_group(&wanted)? => Sending::Groups,
-        Some(_) if rows_do => Sending::Unordered,
         _ => Sending::Records,
     };
     let counted = wanted.len();

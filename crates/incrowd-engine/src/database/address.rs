@@ -20,8 +20,6 @@ pub(crate) struct Address {
     pub(crate) query: Option<String>,
     /// Where the table is folded, if that is said.
     pub(crate) fold: Option<String>,
-    /// By how many connections it is read, if that is said.
-    pub(crate) connections: Option<String>,
     /// What is said of the login: [`LOGIN`].
     login: Vec<(String, String)>,
 }
@@ -67,7 +65,6 @@ impl Address {
                 "table" => address.table = Some(decoded(value)),
                 "query" => address.query = Some(decoded(value)),
                 "fold" => address.fold = Some(decoded(value)),
-                "connections" => address.connections = Some(decoded(value)),
                 _ if LOGIN.contains(&name) => address.login.push((name.to_owned(), decoded(value))),
                 _ => kept.push(pair),
             }

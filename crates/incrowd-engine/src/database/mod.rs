@@ -12,8 +12,6 @@ mod grouping;
 #[cfg(feature = "postgres")]
 mod login;
 #[cfg(feature = "postgres")]
-mod readers;
-#[cfg(feature = "postgres")]
 mod relation;
 #[cfg(feature = "postgres")]
 mod session;
@@ -39,12 +37,9 @@ pub(crate) use without::{Relation, open};
 /// What a relation sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sending {
-    /// Its records, in one order whenever they are read.
+    /// Its records.
     #[default]
     Records,
-    /// Its records in any order, by several connections if that is faster. For whoever has nothing to say about single records: their
-    /// numbers mean nothing.
-    Unordered,
     /// Its distinct rows, each with the number of records that have it.
     Groups,
 }

@@ -11,14 +11,10 @@ use incrowd_core::{Error, Result};
 use tokio_postgres::types::{Kind, Type};
 
 use super::address::{Address, names, quoted};
-use super::readers::Readers;
 use super::session::{Session, told};
 use super::streams::FromServer;
-use super::{Blocks, Sending, readers};
+use super::{Blocks, Sending};
 use crate::source::Column;
-
-/// The kind of transaction in which a table is read.
-pub(super) const ONE_VIEW: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A relation that can be read again and again.
 #[derive(Debug)]
@@ -40,8 +36,6 @@ pub(crate) struct Relation {
     bytes: u64,
     /// Which tables of which server these are.
     identities: Vec<String>,
-    /// Who else may read it at the same time, if it can be divided.
-    readers: Option<Readers>,
 }
 
 impl Relation {
@@ -60,24 +54,13 @@ impl Relation {
             Some(wanted) => wanted.iter().map(|&column| self.cells[column].as_str()).collect(),
         };
         let names_only = cells.iter().all(|cell| cell.starts_with('"') && cell.ends_with('"'));
-        let copy = |only: &str| {
-            let (cells, from) = (cells.join(", "), &self.from);
-            match self.is_copied && names_only && only.is_empty() {
-                true => format!("COPY {from} ({cells}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')"),
-                false => {
-                    format!("COPY (SELECT {cells} FROM {from}{only}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')")
-                }
-            }
+        let (cells, from) = (cells.join(", "), &self.from);
+        let what = match self.is_copied && names_only {
+            true => format!("{from} ({cells})"),
+            false => format!("(SELECT {cells} FROM {from})"),
         };
-        let ranges = match sending {
-            Sending::Unordered => self.readers.as_ref().map(Readers::ranges).unwrap_or_default(),
-            Sending::Records | Sending::Groups => Vec::new(),
-        };
-        if ranges.is_empty() {
-            return Ok(Box::new(FromServer::start(&self.session, None, copy(""))));
-        }
-        let statements = ranges.into_iter().map(|(session, only)| (session, copy(&only))).collect();
-        Ok(Box::new(FromServer::start_all(statements, None)))
+        let sql = format!("COPY {what} TO STDOUT (FORMAT csv, ENCODING 'UTF8')");
+        Ok(Box::new(FromServer::start(&self.session, None, sql)))
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -106,7 +89,6 @@ impl Relation {
             in_server: None,
             bytes: 0,
             identities: Vec::new(),
-            readers: None,
         }
     }
 }
@@ -196,12 +178,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
                 .help("write fold=server, fold=client or fold=auto"));
         }
     };
-    let connections = readers::wanted(&address)?;
-    let session = Session::begin(path, &address, ONE_VIEW)?;
-    let snapshot = match named && connections != Some(1) {
-        true => readers::snapshot(&session)?,
-        false => None,
-    };
+    let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
     let statement = session.client().prepare(&select).map_err(|e| told(fails, &e))?;
@@ -255,13 +232,6 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         false => (0, false, false),
     };
     drop(client);
-    let readers = match snapshot {
-        Some(snapshot) if is_plain => {
-            Readers::new(&session, path, address, snapshot, &from, bytes, connections)?
-        }
-        _ => None,
-    };
-    let relation =
-        Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities, readers };
+    let relation = Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities };
     Ok((Arc::new(relation), columns))
 }

@@ -32,21 +32,14 @@ pub(super) struct FromServer {
 impl FromServer {
     /// Runs a statement, with another one before it that counts for this one only if it must.
     pub(super) fn start(session: &Session, before: Option<&'static str>, sql: String) -> FromServer {
-        FromServer::start_all(vec![(session.clone(), sql)], before)
-    }
-
-    /// Runs statements, each in a session of its own. Their blocks come as they are ready.
-    pub(super) fn start_all(statements: Vec<(Session, String)>, before: Option<&'static str>) -> FromServer {
-        let (send, blocks) = sync_channel(WAITING * statements.len());
-        for (session, sql) in statements {
-            let send = send.clone();
-            std::thread::spawn(move || {
-                if let Err(error) = copy_out(&session, before, &sql, &send) {
-                    let says = told("the server stopped", &error);
-                    let _ = send.send(Err(io::Error::other(says.message().to_owned())));
-                }
-            });
-        }
+        let (send, blocks) = sync_channel(WAITING);
+        let session = session.clone();
+        std::thread::spawn(move || {
+            if let Err(error) = copy_out(&session, before, &sql, &send) {
+                let says = told("the server stopped", &error);
+                let _ = send.send(Err(io::Error::other(says.message().to_owned())));
+            }
+        });
         FromServer { blocks }
     }
 }

@@ -6,12 +6,16 @@ use std::io;
 use std::pin::Pin;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// How many bytes are read at a time, at most.
 const READ: usize = 1 << 16;
+/// Whoever has read all that came waits so long before he looks again: the server sends little at a time, and to be woken for each
+/// piece takes both sides longer than to read it.
+const PAUSE: Duration = Duration::from_micros(200);
 /// A message begins with a letter and the number of bytes that follow the letter.
 const HEADER: usize = 5;
 /// The letter of messages with records.
@@ -182,7 +186,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tapped<S> {
                 return Poll::Ready(Ok(()));
             }
             let mut room = ReadBuf::new(&mut own.read);
-            ready!(Pin::new(&mut own.stream).poll_read(context, &mut room))?;
+            let Poll::Ready(read) = Pin::new(&mut own.stream).poll_read(context, &mut room) else {
+                if own.tap.state().wanted.is_some() {
+                    std::thread::sleep(PAUSE);
+                }
+                return Poll::Pending;
+            };
+            read?;
             (own.from, own.upto) = (0, room.filled().len());
             if own.upto == 0 {
                 return Poll::Ready(Ok(()));

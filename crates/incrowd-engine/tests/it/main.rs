@@ -16,9 +16,8 @@ mod join;
 mod order;
 mod people;
 mod persons;
+
 mod read_back;
-#[cfg(all(unix, feature = "postgres"))]
-mod readers;
 mod remote;
 mod repeats;
 mod sas;
