@@ -368,4 +368,35 @@ mod tests {
         let disabled = Wishes { mode: Some("disable".into()), ..Wishes::default() };
         assert_eq!(mode(disabled), Some(SslMode::Disable));
     }
+    /// A server that answers the question whether it encrypts, and then says something.
+    fn answered(mode: Option<&str>, answer: &[u8]) -> io::Result<Vec<u8>> {
+        let tls = Wishes { mode: mode.map(str::to_owned), ..Wishes::default() }.prepare(None).unwrap();
+        let (ours, mut theirs) = tokio::io::duplex(64);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let asked = tls.mode != SslMode::Disable;
+            theirs.write_all(answer).await?;
+            let handshake = Handshake { tls, tap: Tap::default(), asks: true, host: "localhost".to_owned() };
+            let mut stream = handshake.connect(ours).await?;
+            if asked {
+                let mut question = [0; 8];
+                theirs.read_exact(&mut question).await?;
+                assert_eq!(question, QUESTION);
+            }
+            theirs.write_all(b"hello").await?;
+            drop(theirs);
+            let mut heard = Vec::new();
+            stream.read_to_end(&mut heard).await?;
+            Ok(heard)
+        })
+    }
+
+    #[test]
+    fn a_server_that_does_not_encrypt_is_taken_unless_it_must() {
+        assert_eq!(answered(Some("disable"), b"").unwrap(), b"hello");
+        assert_eq!(answered(Some("prefer"), b"N").unwrap(), b"hello");
+        assert_eq!(answered(None, b"N").unwrap(), b"hello");
+        let refused = answered(Some("require"), b"N").unwrap_err();
+        assert!(refused.to_string().contains("does not encrypt"), "{refused}");
+    }
 }

@@ -200,6 +200,39 @@ mod tests {
         }
 
         #[test]
+        fn lengths_keep_cells_apart(
+            rows in prop::collection::vec(prop::collection::vec(prop::option::of("[a,\"\n\r\t\\\\é]{0,6}"), 1..4), 1..5),
+        ) {
+            let columns = rows[0].len();
+            let marks = Marks::new(columns, b'\t', Escape::Lengths);
+            let mut out = Vec::new();
+            for row in rows.iter().filter(|row| row.len() == columns) {
+                out.extend_from_slice(&marks.before);
+                for (i, cell) in row.iter().enumerate() {
+                    if i > 0 { out.extend_from_slice(&marks.between); }
+                    match cell {
+                        Some(cell) => with_length(cell.as_bytes(), columns == 1, &mut out),
+                        None => out.extend_from_slice(&marks.none),
+                    }
+                }
+                out.extend_from_slice(&marks.after);
+            }
+            let mut rest = out.as_slice();
+            let mut take = |n: usize| { let (own, more) = rest.split_at(n); rest = more; own };
+            for row in rows.iter().filter(|row| row.len() == columns) {
+                prop_assert_eq!(take(2), (columns as u16).to_be_bytes());
+                for cell in row {
+                    let length = i32::from_be_bytes(take(4).try_into().unwrap());
+                    let expected = cell.as_deref().unwrap_or_default();
+                    // An empty cell is a null where others tell that there is a record.
+                    prop_assert_eq!(length == -1, expected.is_empty() && columns > 1);
+                    prop_assert_eq!(take(length.max(0) as usize), expected.as_bytes());
+                }
+            }
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
         fn the_csv_crate_reads_what_is_written(
             rows in prop::collection::vec(prop::collection::vec("[a,\"\n\r é]{0,6}", 2), 1..5),
         ) {
