@@ -91,8 +91,8 @@ pub(crate) fn emit(
 ) -> Result<u64> {
     let cells = Cells::new(plan, output, renderer);
     match renderer {
-        Renderer::Text { delimiter, .. } => {
-            let lines = Lines::new(&cells, *delimiter);
+        Renderer::Text { .. } => {
+            let lines = Lines::new(&cells, renderer.marks());
             let render = |looks: &[u32]| Ok(Block::Text(lines.render(looks)));
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
             let (width, length) = (lines.width(), lines.mean_length());

@@ -4,6 +4,7 @@ use incrowd_core::GroupId;
 
 use crate::Content;
 use crate::cells::{Cells, published};
+use crate::sink::text::Marks;
 
 /// Lines whose groups are touched before they are written.
 const TOUCHED: usize = 64;
@@ -17,29 +18,33 @@ pub(crate) struct Lines<'a> {
     ends: Vec<u64>,
     /// The published positions of the sensitive columns, and their positions among the sensitive ones.
     sensitive: Vec<(usize, usize)>,
+    /// A cell that is not there.
+    none: Vec<u8>,
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(cells: &'a Cells<'a>, delimiter: u8) -> Lines<'a> {
-        let mut lines = Lines { cells, segments: Vec::new(), ends: Vec::new(), sensitive: Vec::new() };
+    pub(crate) fn new(cells: &'a Cells<'a>, marks: Marks) -> Lines<'a> {
+        let (segments, ends, sensitive) = (Vec::new(), Vec::new(), Vec::new());
+        let mut lines = Lines { cells, segments, ends, sensitive, none: marks.none };
         for (column, (content, _)) in cells.columns.iter().enumerate() {
             if let Content::Sensitive(s) | Content::Category(s) = *content {
                 lines.sensitive.push((column, s));
             }
         }
         for group in 0..cells.plan.partition().groups() {
+            lines.segments.extend_from_slice(&marks.before);
             for (column, (content, _)) in cells.columns.iter().enumerate() {
                 if column > 0 {
-                    lines.segments.push(delimiter);
+                    lines.segments.extend_from_slice(&marks.between);
                 }
                 if let Content::Sensitive(_) | Content::Category(_) = content {
                     lines.ends.push(lines.segments.len() as u64);
                 } else {
-                    let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or_default();
+                    let cell = cells.cell((0, GroupId(group as u32)), column).unwrap_or(&lines.none);
                     lines.segments.extend_from_slice(cell);
                 }
             }
-            lines.segments.push(b'\n');
+            lines.segments.extend_from_slice(&marks.after);
             lines.ends.push(lines.segments.len() as u64);
         }
         lines
@@ -93,7 +98,7 @@ impl<'a> Lines<'a> {
                 for (&(column, _), &code) in self.sensitive.iter().zip(&look[1..]) {
                     let end = self.ends[segment] as usize;
                     out.extend_from_slice(&self.segments[start..end]);
-                    out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or_default());
+                    out.extend_from_slice(self.cells.columns[column].1.get(code).unwrap_or(&self.none));
                     start = end;
                     segment += 1;
                 }

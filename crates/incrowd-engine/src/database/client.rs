@@ -6,10 +6,12 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Error, Row, Statement};
+use tokio_postgres::{Config, Error, NoTls, Row, Statement};
 
-use super::tls::Tls;
+use super::tap::{Tap, Tapped};
+use super::tls::{Connector, Tls};
 
 /// The connection's side of all conversations, until it is closed.
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -24,6 +26,8 @@ pub(super) struct Client {
     connection: Option<Connection>,
     /// Nothing once it shall be closed.
     asking: Option<tokio_postgres::Client>,
+    /// Takes records out of what comes.
+    tap: Tap,
 }
 
 /// Why there is no connection.
@@ -34,11 +38,49 @@ pub(super) enum Unreachable {
     System(std::io::Error),
 }
 
+/// Connects, with a tap wherever that is possible: not where the address names sockets and hosts, or several sockets.
+async fn connected(
+    config: &Config,
+    tls: Tls,
+    tap: &Tap,
+) -> Result<(tokio_postgres::Client, Connection), Unreachable> {
+    let (mut config, tap) = (config.clone(), tap.clone());
+    #[cfg(unix)]
+    if let ([Host::Unix(directory)], []) = (config.get_hosts(), config.get_hostaddrs())
+        && config.get_target_session_attrs() == TargetSessionAttrs::Any
+    {
+        let port = config.get_ports().first().copied().unwrap_or(5432);
+        let socket = tokio::net::UnixStream::connect(directory.join(format!(".s.PGSQL.{port}"))).await;
+        // If it cannot be reached, `tokio-postgres` says why.
+        if let Ok(socket) = socket {
+            let made = config.connect_raw(Tapped::new(socket, tap), NoTls).await;
+            let (asking, connection) = made.map_err(Unreachable::Server)?;
+            return Ok((asking, Box::pin(connection)));
+        }
+    }
+    let in_network = config.get_hosts().iter().all(|host| matches!(host, Host::Tcp(_)));
+    let asks = in_network && config.get_ssl_negotiation() == SslNegotiation::Postgres;
+    if asks {
+        // What it takes for encrypted comes from our connector, which asks whether it shall be.
+        config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+    }
+    let made = config.connect(Connector { tls, tap, asks }).await;
+    let (asking, connection) = made.map_err(Unreachable::Server)?;
+    Ok((asking, Box::pin(connection)))
+}
+
 impl Client {
     pub(super) fn connect(config: &Config, tls: Tls) -> Result<Client, Unreachable> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Unreachable::System)?;
-        let (asking, connection) = runtime.block_on(config.connect(tls)).map_err(Unreachable::Server)?;
-        Ok(Client { runtime, connection: Some(Box::pin(connection)), asking: Some(asking) })
+        let tap = Tap::default();
+        let (asking, connection) = runtime.block_on(connected(config, tls, &tap))?;
+        tap.begin();
+        Ok(Client { runtime, connection: Some(connection), asking: Some(asking), tap })
+    }
+
+    /// What takes records out of what comes by this connection, if they can be taken there.
+    pub(super) fn tap(&self) -> Tap {
+        self.tap.clone()
     }
 
     /// Asks something and waits for the answer. If the connection breaks, it says why.
@@ -46,7 +88,7 @@ impl Client {
         &mut self,
         ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Client { runtime, connection, asking } = self;
+        let Client { runtime, connection, asking, .. } = self;
         let Some(asking) = asking else { unreachable!("nobody asks after the end") };
         let mut answer = pin!(ask(asking));
         let mut broken = None;

@@ -20,6 +20,8 @@ mod store;
 #[cfg(feature = "postgres")]
 mod streams;
 #[cfg(feature = "postgres")]
+mod tap;
+#[cfg(feature = "postgres")]
 mod tls;
 
 pub use address::{beside_table, check_address, is_database, locate, same_database, table_of, with_table};

@@ -26,6 +26,8 @@ pub(crate) struct Relation {
     pub(super) cells: Vec<String>,
     /// What stands for each column where records are grouped by their texts; nothing where they are not grouped.
     pub(super) keys: Vec<String>,
+    /// Whether the server can copy it without a query: a plain table without children and generated columns.
+    is_copied: bool,
     /// Whether it is a table of which a sample can be taken.
     pub(super) is_plain: bool,
     /// Whether the server folds, if somebody says so.
@@ -51,11 +53,13 @@ impl Relation {
             Some([]) => vec!["true"],
             Some(wanted) => wanted.iter().map(|&column| self.cells[column].as_str()).collect(),
         };
-        let sql = format!(
-            "COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')",
-            cells.join(", "),
-            self.from
-        );
+        let names_only = cells.iter().all(|cell| cell.starts_with('"') && cell.ends_with('"'));
+        let (cells, from) = (cells.join(", "), &self.from);
+        let what = match self.is_copied && names_only {
+            true => format!("{from} ({cells})"),
+            false => format!("(SELECT {cells} FROM {from})"),
+        };
+        let sql = format!("COPY {what} TO STDOUT (FORMAT csv, ENCODING 'UTF8')");
         Ok(Box::new(FromServer::start(&self.session, None, sql)))
     }
 
@@ -80,6 +84,7 @@ impl Relation {
             from,
             cells,
             keys: Vec::new(),
+            is_copied: true,
             is_plain: false,
             in_server: None,
             bytes: 0,
@@ -215,14 +220,18 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         format!("{}/{}/{}", part(1), part(2), part(0))
     };
     let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
-    let (bytes, is_plain) = match named {
+    let (bytes, is_plain, is_copied) = match named {
         true => {
-            let sql = "SELECT pg_relation_size(oid), relkind IN ('r', 'm') FROM pg_class WHERE oid = $1::text::regclass";
+            // Servers before 12 know no generated columns.
+            let sql = "SELECT pg_relation_size(c.oid), c.relkind IN ('r', 'm'), c.relkind = 'r' AND NOT c.relhassubclass \
+                       AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND to_json(a)->>'attgenerated' <> '') \
+                       FROM pg_class c WHERE c.oid = $1::text::regclass";
             let sized = client.query_one(sql, &[&from]).map_err(|e| told(fails, &e))?;
-            (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1))
+            (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1), sized.get(2))
         }
-        false => (0, false),
+        false => (0, false, false),
     };
     drop(client);
-    Ok((Arc::new(Relation { session, from, cells, keys, is_plain, in_server, bytes, identities }), columns))
+    let relation = Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities };
+    Ok((Arc::new(relation), columns))
 }

@@ -12,7 +12,7 @@ use super::login;
 /// Whatever the server or its user is set to, values are spelled like this. Readings of a table begin at its start, and the server does not hang up while we plan.
 const SETTINGS: &str = "SET DateStyle = 'ISO, YMD'; SET TimeZone = 'UTC'; SET IntervalStyle = 'iso_8601'; \
      SET extra_float_digits = 1; SET standard_conforming_strings = on; SET synchronize_seqscans = off; \
-     SET statement_timeout = 0; \
+     SET statement_timeout = 0; SET client_encoding = 'UTF8'; \
      SET idle_in_transaction_session_timeout = 0; SET client_min_messages = warning";
 
 /// A connection that one thread at a time uses.
@@ -76,10 +76,8 @@ pub(super) fn told(what: &str, error: &tokio_postgres::Error) -> Error {
     let says = match code.get(..2).is_some_and(|class| harmless.contains(&class)) {
         true => format!("{what}: {} (SQLSTATE {code})", own.message()),
         false => {
-            // `COPY people, line 4, column age: "…"` names the column before it shows the cell.
-            let place = own.where_().unwrap_or_default();
-            let column = place.split_once(", column ").and_then(|(_, rest)| rest.split_once(':'));
-            let column = column.map(|(name, _)| format!(" in column `{name}`")).unwrap_or_default();
+            let column = column_of(own.where_().unwrap_or_default());
+            let column = column.map(|name| format!(" in column `{name}`")).unwrap_or_default();
             format!("{what}: a value{column} is refused (SQLSTATE {code})")
         }
     };
@@ -88,5 +86,28 @@ pub(super) fn told(what: &str, error: &tokio_postgres::Error) -> Error {
         Some("2B") => Error::resources(says)
             .help("views and the like need the old table: drop them, or publish under another name"),
         _ => Error::input(says),
+    }
+}
+
+/// Which column the server complains of. `COPY people, line 4, column age: "…"` names the column before it shows the cell; of cells
+/// in binary form it shows none.
+fn column_of(place: &str) -> Option<&str> {
+    // What stands before the column holds no cell.
+    let (before, rest) = place.split_once(", column ")?;
+    let name = rest.split([':', '\n']).next().unwrap_or(rest);
+    (!before.contains(':')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_is_named_and_no_cell() {
+        assert_eq!(column_of("COPY people, line 4, column age: \"secret\""), Some("age"));
+        assert_eq!(column_of("COPY people, line 4, column age, more"), Some("age, more"));
+        assert_eq!(column_of("COPY people, line 4, column age\nSQL statement"), Some("age"));
+        assert_eq!(column_of("COPY people, line 4: \"a, column secret: b\""), None);
+        assert_eq!(column_of("COPY people, line 4"), None);
     }
 }

@@ -291,8 +291,11 @@ impl Store for PostgresStore {
         // Frozen rows are there for whoever can see the table, however old the view he has of the data.
         // An empty cell is a null. Of a table of one column it is an empty text: else there would be records that are read back as nothing.
         let null = if columns.len() == 1 { "\\N" } else { "" };
-        let sql =
-            format!("COPY {partial} FROM STDIN (FORMAT text, NULL '{null}', FREEZE true, ENCODING 'UTF8')");
+        let (escape, form) = match table.columns.iter().all(|(_, sql)| *sql == "text") {
+            true => (Escape::Lengths, "FORMAT binary".to_owned()),
+            false => (Escape::Backslashes, format!("FORMAT text, NULL '{null}', ENCODING 'UTF8'")),
+        };
+        let sql = format!("COPY {partial} FROM STDIN ({form}, FREEZE true)");
         let target = PathBuf::from(&table.name);
         let (writer, taken) = ToServer::start(&session, sql);
         place.taken = Mutex::new(Some(taken));
@@ -302,7 +305,7 @@ impl Store for PostgresStore {
             target,
             csv_safe: false,
             dialect: Dialect { delimiter: Some(b'\t'), ..Dialect::default() },
-            escape: Escape::Backslashes,
+            escape,
             in_codes: false,
         })
     }

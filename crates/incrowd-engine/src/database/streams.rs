@@ -61,7 +61,10 @@ fn copy_out(
     let mut client = session.client();
     client.batch_execute(before.unwrap_or(ONE_ORDER))?;
     let room = BLOCK + (BLOCK >> 4);
-    client.wait(async |client| {
+    let tap = client.tap();
+    tap.open(BLOCK, send.clone());
+    let copied = client.wait(async |client| {
+        // Where the connection has no tap, or nobody wants more, records come here.
         let mut records = pin!(client.copy_out(sql).await?);
         let mut block = Vec::with_capacity(room);
         while let Some(record) = records.next().await.transpose()? {
@@ -77,7 +80,10 @@ fn copy_out(
             let _ = send.send(Ok(block));
         }
         Ok(())
-    })
+    });
+    // Of a record that came in part nobody shall see anything.
+    tap.close(copied.is_ok());
+    copied
 }
 
 /// Where the bytes of a statement `COPY … FROM STDIN` go.

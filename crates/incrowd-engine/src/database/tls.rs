@@ -8,10 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use incrowd_core::{Error, Result};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
@@ -26,6 +25,8 @@ use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
+
+use super::tap::{Tap, Tapped};
 
 /// What is asked of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -268,72 +269,73 @@ impl Tls {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Encrypted<S>;
+/// A connection, encrypted or not.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
+
+/// Makes connections with a tap.
+pub(super) struct Connector {
+    pub(super) tls: Tls,
+    pub(super) tap: Tap,
+    /// Whether it is still to be asked if the connection shall be encrypted. If `tokio-postgres` asks, only encrypted ones come here.
+    pub(super) asks: bool,
+}
+
+impl<S: Stream> MakeTlsConnect<S> for Connector {
+    type Stream = Tapped<Box<dyn Stream>>;
     type TlsConnect = Handshake;
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
-        Ok(Handshake { config: self.config.clone(), host: domain.to_owned() })
+        let Connector { tls, tap, asks } = self;
+        Ok(Handshake { tls: tls.clone(), tap: tap.clone(), asks: *asks, host: domain.to_owned() })
     }
 }
 
-/// A connection about to be encrypted.
+/// A connection about to be encrypted, or not.
 pub(super) struct Handshake {
-    config: Option<Arc<ClientConfig>>,
+    tls: Tls,
+    tap: Tap,
+    asks: bool,
     host: String,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
-    type Stream = Encrypted<S>;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+/// Asks the server whether it encrypts: the length of the message, and a number that means this question.
+const QUESTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
-    fn connect(self, stream: S) -> Self::Future {
+impl<S: Stream> TlsConnect<S> for Handshake {
+    type Stream = Tapped<Box<dyn Stream>>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Stream>> + Send>>;
+
+    fn connect(self, mut stream: S) -> Self::Future {
         Box::pin(async move {
-            let config = self.config.ok_or_else(|| io::Error::other("encryption is not wanted"))?;
+            let Some(config) = self.tls.config else { return Ok(tapped(stream, self.tap)) };
+            if self.asks {
+                stream.write_all(&QUESTION).await?;
+                match (stream.read_u8().await?, self.tls.mode) {
+                    (b'S', _) => {}
+                    (_, SslMode::Require) => return Err(io::Error::other("the server does not encrypt")),
+                    _ => return Ok(tapped(stream, self.tap)),
+                }
+            }
             let name = ServerName::try_from(self.host.clone());
             let name = name.map_err(|_| io::Error::other(format!("`{}` is no name of a host", self.host)))?;
             let done = TlsConnector::from(config).connect(name, stream).await;
-            done.map(|stream| Encrypted(Box::new(stream))).map_err(|e| io::Error::other(says(&self.host, &e)))
+            let stream = done.map_err(|e| io::Error::other(says(&self.host, &e)))?;
+            Ok(tapped(stream, self.tap))
         })
     }
 }
 
-/// An encrypted connection.
-pub(super) struct Encrypted<S>(Box<tokio_rustls::client::TlsStream<S>>);
+fn tapped(stream: impl Stream, tap: Tap) -> Tapped<Box<dyn Stream>> {
+    Tapped::new(Box::new(stream), tap)
+}
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+impl TlsStream for Tapped<Box<dyn Stream>> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
     }
 }
 
@@ -365,5 +367,36 @@ mod tests {
         assert_eq!(mode(Wishes::default()), Some(SslMode::Prefer));
         let disabled = Wishes { mode: Some("disable".into()), ..Wishes::default() };
         assert_eq!(mode(disabled), Some(SslMode::Disable));
+    }
+    /// A server that answers the question whether it encrypts, and then says something.
+    fn answered(mode: Option<&str>, answer: &[u8]) -> io::Result<Vec<u8>> {
+        let tls = Wishes { mode: mode.map(str::to_owned), ..Wishes::default() }.prepare(None).unwrap();
+        let (ours, mut theirs) = tokio::io::duplex(64);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let asked = tls.mode != SslMode::Disable;
+            theirs.write_all(answer).await?;
+            let handshake = Handshake { tls, tap: Tap::default(), asks: true, host: "localhost".to_owned() };
+            let mut stream = handshake.connect(ours).await?;
+            if asked {
+                let mut question = [0; 8];
+                theirs.read_exact(&mut question).await?;
+                assert_eq!(question, QUESTION);
+            }
+            theirs.write_all(b"hello").await?;
+            drop(theirs);
+            let mut heard = Vec::new();
+            stream.read_to_end(&mut heard).await?;
+            Ok(heard)
+        })
+    }
+
+    #[test]
+    fn a_server_that_does_not_encrypt_is_taken_unless_it_must() {
+        assert_eq!(answered(Some("disable"), b"").unwrap(), b"hello");
+        assert_eq!(answered(Some("prefer"), b"N").unwrap(), b"hello");
+        assert_eq!(answered(None, b"N").unwrap(), b"hello");
+        let refused = answered(Some("require"), b"N").unwrap_err();
+        assert!(refused.to_string().contains("does not encrypt"), "{refused}");
     }
 }

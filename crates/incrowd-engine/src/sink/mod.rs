@@ -2,7 +2,7 @@
 
 pub(crate) mod arrow;
 mod parquet;
-mod text;
+pub(crate) mod text;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -139,6 +139,7 @@ impl Renderer {
                 match escape {
                     Escape::Quotes => text::escape(&text, *delimiter, *columns == 1, out),
                     Escape::Backslashes => text::escape_by_backslashes(&text, out),
+                    Escape::Lengths => text::with_length(&text, *columns == 1, out),
                 }
             }
             Renderer::Arrow(_) | Renderer::Parquet(_) => out.extend_from_slice(text),
@@ -160,9 +161,7 @@ impl Renderer {
 
     pub(crate) fn render<R: Rows>(&self, rows: &R) -> Result<Block> {
         match self {
-            Renderer::Text { columns, delimiter, .. } => {
-                Ok(Block::Text(text::render(rows, *columns, *delimiter)))
-            }
+            Renderer::Text { columns, .. } => Ok(Block::Text(text::render(rows, *columns, &self.marks()))),
             Renderer::Arrow(schema) => arrow::batch(rows, schema).map(Block::Batch),
             Renderer::Parquet(schema) => arrow::columns(rows, schema, true).map(Block::Columns),
         }
@@ -188,16 +187,21 @@ impl Sink {
         match (renderer, format) {
             (Renderer::Text { escape, .. }, Format::Csv(compression)) => {
                 let mut header = Vec::new();
-                if *escape == Escape::Quotes {
-                    for (i, (name, _)) in columns.iter().enumerate() {
-                        if i > 0 {
-                            header.push(renderer.delimiter());
+                match escape {
+                    Escape::Quotes => {
+                        for (i, (name, _)) in columns.iter().enumerate() {
+                            if i > 0 {
+                                header.push(renderer.delimiter());
+                            }
+                            renderer.spell(name.as_bytes(), &mut header);
                         }
-                        renderer.spell(name.as_bytes(), &mut header);
+                        header.push(b'\n');
                     }
-                    header.push(b'\n');
+                    Escape::Backslashes => {}
+                    Escape::Lengths => header.extend_from_slice(text::BINARY_BEGINS),
                 }
-                text::TextSink::create(file, target, compression, &header)
+                let last = if *escape == Escape::Lengths { text::BINARY_ENDS } else { &[] };
+                text::TextSink::create(file, target, compression, &header, last)
                     .map(|sink| Sink::Text(Box::new(sink)))
             }
             (Renderer::Arrow(schema), _) => {
@@ -230,6 +234,16 @@ impl Sink {
 }
 
 impl Renderer {
+    /// What stands around the cells of text.
+    pub(crate) fn marks(&self) -> text::Marks {
+        match self {
+            Renderer::Text { columns, delimiter, escape, .. } => {
+                text::Marks::new(*columns, *delimiter, *escape)
+            }
+            Renderer::Arrow(_) | Renderer::Parquet(_) => text::Marks::new(0, b',', Escape::Quotes),
+        }
+    }
+
     fn delimiter(&self) -> u8 {
         match self {
             Renderer::Text { delimiter, .. } => *delimiter,

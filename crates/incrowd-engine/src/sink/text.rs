@@ -8,6 +8,7 @@ use incrowd_core::Result;
 use super::{Bytes, Rows};
 use crate::pending::write_failed;
 use crate::source::Compression;
+use crate::store::Escape;
 
 /// Quotes a field if it must be. A lone empty field is quoted, because a blank line is no record.
 pub(super) fn escape(text: &[u8], delimiter: u8, lone: bool, out: &mut Vec<u8>) {
@@ -39,17 +40,61 @@ pub(super) fn escape_by_backslashes(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn render<R: Rows>(rows: &R, columns: usize, delimiter: u8) -> Vec<u8> {
+/// Writes a field with its length before it. Where nothing else could tell a record from none, an empty one is not a null.
+pub(super) fn with_length(text: &[u8], lone: bool, out: &mut Vec<u8>) {
+    if text.is_empty() && !lone {
+        out.extend_from_slice(&NULL);
+        return;
+    }
+    out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+    out.extend_from_slice(text);
+}
+
+/// How the binary form of `COPY` begins: a signature, no flags, nothing more to say.
+pub(super) const BINARY_BEGINS: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// How it ends: no record has so many cells.
+pub(super) const BINARY_ENDS: &[u8] = &[0xff; 2];
+/// The length of a field that is a null.
+const NULL: [u8; 4] = [0xff; 4];
+
+/// What stands around the cells of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub(crate) before: Vec<u8>,
+    pub(crate) between: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+    /// A cell that is not there.
+    pub(crate) none: Vec<u8>,
+}
+
+impl Marks {
+    pub(super) fn new(columns: usize, delimiter: u8, escape: Escape) -> Marks {
+        match escape {
+            Escape::Quotes | Escape::Backslashes => {
+                Marks { before: Vec::new(), between: vec![delimiter], after: vec![b'\n'], none: Vec::new() }
+            }
+            Escape::Lengths => {
+                let mut none = Vec::new();
+                with_length(b"", columns == 1, &mut none);
+                let before = (columns as u16).to_be_bytes().to_vec();
+                Marks { before, between: Vec::new(), after: Vec::new(), none }
+            }
+        }
+    }
+}
+
+pub(super) fn render<R: Rows>(rows: &R, columns: usize, marks: &Marks) -> Vec<u8> {
     let mut out = Vec::with_capacity(rows.len() * columns * 8);
     for index in 0..rows.len() {
         let row = rows.row(index);
+        out.extend_from_slice(&marks.before);
         for column in 0..columns {
             if column > 0 {
-                out.push(delimiter);
+                out.extend_from_slice(&marks.between);
             }
-            out.extend_from_slice(rows.cell(row, column).unwrap_or_default());
+            out.extend_from_slice(rows.cell(row, column).unwrap_or(&marks.none));
         }
-        out.push(b'\n');
+        out.extend_from_slice(&marks.after);
     }
     out
 }
@@ -64,6 +109,8 @@ enum Encoder {
 pub(crate) struct TextSink {
     encoder: Encoder,
     target: PathBuf,
+    /// What comes after the last record.
+    last: &'static [u8],
 }
 
 impl TextSink {
@@ -72,6 +119,7 @@ impl TextSink {
         target: PathBuf,
         compression: Compression,
         header: &[u8],
+        last: &'static [u8],
     ) -> Result<TextSink> {
         let encoder = match compression {
             Compression::Plain => Encoder::Plain(file),
@@ -84,7 +132,7 @@ impl TextSink {
                 Encoder::Zstd(encoder)
             }
         };
-        let mut sink = TextSink { encoder, target };
+        let mut sink = TextSink { encoder, target, last };
         sink.write(header)?;
         Ok(sink)
     }
@@ -98,7 +146,8 @@ impl TextSink {
         writer.write_all(bytes).map_err(|e| write_failed(&self.target, &e))
     }
 
-    pub(super) fn finish(self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.write(self.last)?;
         let finished: io::Result<Bytes> = match self.encoder {
             Encoder::Plain(file) => Ok(file),
             Encoder::Gzip(encoder) => encoder.finish(),
@@ -148,6 +197,39 @@ mod tests {
             // A line of a dot after a backslash would end the table.
             prop_assert!(text.split('\n').all(|line| line != "\\."));
             prop_assert_eq!(back, rows);
+        }
+
+        #[test]
+        fn lengths_keep_cells_apart(
+            rows in prop::collection::vec(prop::collection::vec(prop::option::of("[a,\"\n\r\t\\\\é]{0,6}"), 1..4), 1..5),
+        ) {
+            let columns = rows[0].len();
+            let marks = Marks::new(columns, b'\t', Escape::Lengths);
+            let mut out = Vec::new();
+            for row in rows.iter().filter(|row| row.len() == columns) {
+                out.extend_from_slice(&marks.before);
+                for (i, cell) in row.iter().enumerate() {
+                    if i > 0 { out.extend_from_slice(&marks.between); }
+                    match cell {
+                        Some(cell) => with_length(cell.as_bytes(), columns == 1, &mut out),
+                        None => out.extend_from_slice(&marks.none),
+                    }
+                }
+                out.extend_from_slice(&marks.after);
+            }
+            let mut rest = out.as_slice();
+            let mut take = |n: usize| { let (own, more) = rest.split_at(n); rest = more; own };
+            for row in rows.iter().filter(|row| row.len() == columns) {
+                prop_assert_eq!(take(2), (columns as u16).to_be_bytes());
+                for cell in row {
+                    let length = i32::from_be_bytes(take(4).try_into().unwrap());
+                    let expected = cell.as_deref().unwrap_or_default();
+                    // An empty cell is a null where others tell that there is a record.
+                    prop_assert_eq!(length == -1, expected.is_empty() && columns > 1);
+                    prop_assert_eq!(take(length.max(0) as usize), expected.as_bytes());
+                }
+            }
+            prop_assert!(rest.is_empty());
         }
 
         #[test]

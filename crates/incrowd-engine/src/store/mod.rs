@@ -69,6 +69,8 @@ pub enum Escape {
     Quotes,
     /// By backslashes in it, without names: what `COPY` of PostgreSQL reads with the least work.
     Backslashes,
+    /// By their lengths before them: the binary form of `COPY`, for tables of text only.
+    Lengths,
 }
 
 /// A table about to be staged.
