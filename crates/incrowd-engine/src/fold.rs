@@ -191,9 +191,16 @@ impl Worker for FoldWorker<'_> {
                 times.push(count);
             }
         }
+        // Most tables lack nothing: then every row stays where it is and is a record.
+        let whole =
+            width > 0 && self.times.is_none() && self.weigh.is_none() && !self.codes.contains(&MISSING);
         let mut kept = 0;
         let mut all = 0;
-        for record in 0..read {
+        if whole {
+            self.hashes.extend(self.codes.chunks_exact(width).map(hash_row));
+            (kept, all) = (read, read as u64);
+        }
+        for record in if whole { 0..0 } else { 0..read } {
             let records_of = self.times.as_ref().map_or(1, |(_, times)| times[record]);
             all += records_of;
             let row = &self.codes[record * width..(record + 1) * width];
@@ -211,7 +218,9 @@ impl Worker for FoldWorker<'_> {
             if let Some(weigh) = &mut self.weigh {
                 weigh.read(record, records, self.spec)?;
             }
-            self.codes.copy_within(record * width..(record + 1) * width, kept * width);
+            if kept < record {
+                self.codes.copy_within(record * width..(record + 1) * width, kept * width);
+            }
             if let Some(follow) = &mut self.follow
                 && follow.person.is_some()
             {

@@ -210,3 +210,19 @@ impl BatchesReport {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_called_after_its_table() {
+        let file = BatchTable::from(&PathBuf::from("data/2026-01.csv.gz"));
+        assert_eq!((file.name.as_str(), file.stem.as_str()), ("2026-01.csv.gz", "2026-01"));
+        let named = BatchTable::named("2026.01", Table::default()).unwrap();
+        assert_eq!((named.name.as_str(), named.stem.as_str()), ("2026.01", "2026.01"));
+        for odd in ["", " ", ".", "..", "a/b", r"a\b", "a\nb", "C:"] {
+            assert!(BatchTable::named(odd, Table::default()).is_err(), "{odd:?}");
+        }
+    }
+}
