@@ -96,7 +96,7 @@ fn tables_of_all_kinds_are_read_whole() {
         "CREATE TABLE plain (age int, gone text, town text); INSERT INTO plain (age, town) {filled}(1, 600) AS i; \
          ALTER TABLE plain DROP gone; CREATE VIEW seen AS SELECT * FROM plain; \
          CREATE MATERIALIZED VIEW kept AS SELECT * FROM plain; \
-         CREATE TABLE made (year int, town text, age int GENERATED ALWAYS AS (year % 100) STORED); \
+         CREATE TABLE made (age int GENERATED ALWAYS AS (year % 100) STORED, town text, year int); \
          INSERT INTO made (year, town) {filled}(1, 600) AS i; \
          CREATE TABLE parent (age int, town text); CREATE TABLE child () INHERITS (parent); \
          INSERT INTO parent {filled}(1, 50) AS i; INSERT INTO child {filled}(51, 600) AS i; \
@@ -114,8 +114,9 @@ fn tables_of_all_kinds_are_read_whole() {
     let plain = released("plain", "client");
     assert_eq!(plain.lines().count(), 601);
     for table in ["plain", "seen", "kept", "made", "parent", "parted", "fixed"] {
-        assert_eq!(released(table, "client"), plain, "{table}");
-        assert_eq!(released(table, "server"), plain, "{table}");
+        for way in ["client", "server"] {
+            assert!(released(table, way) == plain, "{table}, folded by the {way}");
+        }
     }
     // Whoever may see some records only gets those, and the columns he may see.
     server.sql(
