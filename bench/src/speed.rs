@@ -26,17 +26,17 @@ pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String
         };
         let dir_text = table.display().to_string();
         let people_text = people.display().to_string();
-        let mut tasks: Vec<(String, Box<dyn Fn() -> Command + '_>)> = vec![
-            ("incrowd: copy".into(), Box::new(|| own(&["copy", &people_text, &out("copy.csv")]))),
-            (
-                "incrowd: 5 QIs, k = 10".into(),
-                Box::new(|| own(&["anonymize", "5", &dir_text, &out("five.csv")])),
-            ),
-            (
-                "incrowd: 9 QIs, k = 10".into(),
-                Box::new(|| own(&["anonymize", "9", &dir_text, &out("nine.csv")])),
-            ),
-        ];
+        let mut tasks: Vec<(String, Box<dyn Fn() -> Command + '_>)> =
+            vec![("incrowd: copy".into(), Box::new(|| own(&["copy", &people_text, &out("copy.csv")])))];
+        for algorithm in ["mondrian", "auto"] {
+            for columns in ["5", "9"] {
+                let (own, dir, to) = (&own, &dir_text, out("release.csv"));
+                tasks.push((
+                    format!("incrowd: {algorithm}, {columns} QIs, k = 10"),
+                    Box::new(move || own(&["anonymize", columns, algorithm, dir, &to])),
+                ));
+            }
+        }
         if let Some(python) = &python {
             for peer in ["polars", "duckdb"] {
                 let to = out("peer.csv");
@@ -62,7 +62,7 @@ pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String
         }
         let names: Vec<&str> = tasks.iter().map(|(name, _)| name.as_str()).collect();
         all.push(report(n, &people, &names, &results)?);
-        for file in ["copy.csv", "five.csv", "nine.csv", "peer.csv"] {
+        for file in ["copy.csv", "release.csv", "peer.csv"] {
             std::fs::remove_file(table.join(file)).ok();
         }
     }

@@ -37,7 +37,7 @@ impl Progress for Steps {
     fn advance(&self, _: u64) {}
 }
 
-/// `copy IN OUT` or `anonymize 5|9 DIR OUT`; prints what it took as JSON.
+/// `copy IN OUT` or `anonymize 5|9 ALGORITHM DIR OUT`; prints what it took as JSON.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let began = Instant::now();
     let steps = Steps::default();
@@ -47,9 +47,10 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             incrowd_engine::copy(from.as_ref(), to.as_ref(), &Default::default(), &Silent)
                 .map_err(|e| e.to_string())?;
         }
-        ["anonymize", columns, dir, to] => {
+        ["anonymize", columns, algorithm, dir, to] => {
             let quasi = if *columns == "5" { FIVE } else { NINE };
-            let job = job(Path::new(dir), quasi, Path::new(to));
+            let mut job = job(Path::new(dir), quasi, Path::new(to));
+            (*algorithm).clone_into(&mut job.algorithm.name);
             let report = incrowd::anonymize(&job, &steps).map_err(|e| e.to_string())?;
             assert!(report.verification.holds(), "a release is put in place only if it holds");
         }
