@@ -105,15 +105,36 @@ pub fn batches(
         return Err(Error::job("pages of a report are about one release, and batches are many")
             .help("leave `report` and `owner_report` out, and run incrowd report for each release"));
     }
+    for (i, table) in tables.iter().enumerate() {
+        if let Some(other) = tables[..i].iter().find(|other| other.stem == table.stem) {
+            return Err(Error::job(format!(
+                "`{}` and `{}` would have the same release",
+                table.name, other.name
+            ))
+            .help("name the tables differently"));
+        }
+    }
+    let is_new = !directory.exists();
     std::fs::create_dir_all(directory)
         .map_err(|e| Error::resources(format!("cannot make the directory `{}`: {e}", directory.display())))?;
+    let made = one_by_one(job, tables, directory, same_people, progress);
+    if made.is_err() && is_new {
+        // It stays if a release is in it.
+        let _ = std::fs::remove_dir(directory);
+    }
+    made
+}
+
+fn one_by_one(
+    job: &Job,
+    tables: &[BatchTable],
+    directory: &Path,
+    same_people: bool,
+    progress: &dyn Progress,
+) -> Result<BatchesReport> {
     let mut all: Vec<Batch> = Vec::new();
     for BatchTable { name, stem, table } in tables.iter().cloned() {
         let release = directory.join(format!("{stem}.release.csv"));
-        if let Some(other) = all.iter().find(|batch| batch.release == release) {
-            return Err(Error::job(format!("`{name}` and `{}` would have the same release", other.name))
-                .help("name the tables differently"));
-        }
         let mut own = job.clone();
         (own.input.paths, own.input.memory) = (table.paths, table.memory);
         own.write_to(release.clone());

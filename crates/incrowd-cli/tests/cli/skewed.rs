@@ -376,6 +376,26 @@ fn batches_are_published_one_by_one_and_judged_together() {
 }
 
 #[test]
+fn batches_that_cannot_be_published_leave_nothing() {
+    let room = Room::new();
+    let day = table(&[("flu", 15), ("cold", 15), ("gout", 15), ("hiv", 15)]);
+    room.write("day-1.csv", &day);
+    room.write("day-1.txt", &day);
+    let rules = "--sensitive disease --suppression r-suppression:l=3 --suppression-key my.key --dir out";
+    let before = room.names();
+    room.run(&format!("batches day-1.csv --quasi agee,zip {rules}")).exits(2).says(&["did you mean `age`?"]);
+    // Both would be called day-1.release.csv: that is told before the first is published.
+    room.run(&format!("batches day-1.csv day-1.txt --quasi age,zip {rules}"))
+        .exits(2)
+        .says(&["would have the same release"]);
+    assert_eq!(room.names(), before);
+    // A directory that was there stays.
+    std::fs::create_dir(room.path().join("out")).unwrap();
+    room.run(&format!("batches day-1.csv --quasi agee,zip {rules}")).exits(2);
+    assert!(room.path().join("out").is_dir());
+}
+
+#[test]
 fn everything_is_explained() {
     let room = Room::new();
     for (name, says) in [
