@@ -1,22 +1,20 @@
 //! What algorithms see: codes and multiplicities, never records.
 
+mod encode;
+
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::canonical::canonical;
-use crate::domain::{Domain, Misfit};
+use crate::domain::Domain;
 use crate::error::Result;
-use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::group::{GroupSummary, Histogram};
-use crate::hierarchy::HierarchySpec;
 use crate::index::{Code, RowId};
 use crate::partition::{Divided, Span};
 use crate::person::Persons;
 use crate::population::{Population, PublishedCell};
-use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub use crate::sensitive::Sensitive;
+pub use encode::EncodeError;
 
 /// A quasi-identifier with its line of leaves.
 #[derive(Clone, Debug)]
@@ -33,9 +31,18 @@ pub struct Quasi {
     pub weight: f64,
 }
 
+impl Quasi {
+    /// Notes how many records have each leaf, and how many steps their values lie below the root.
+    fn set_counts(&mut self, counts: Vec<u64>) {
+        let depth = |leaf: usize| self.domain.level_depth(Code(leaf as u32), 0) as u64;
+        self.leaf_depth = counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
+        self.counts = Arc::new(counts);
+    }
+}
+
 /// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows come in the order of their codes, so that
 /// nothing made of them depends on the order in which records were read; [`Dataset::row_of_fold`] leads back to the
-/// [`Folded`] table.
+/// [`Folded`](crate::Folded) table.
 #[derive(Clone)]
 pub struct Dataset {
     quasi: Vec<Quasi>,
@@ -64,177 +71,17 @@ impl std::fmt::Debug for Dataset {
     }
 }
 
-/// A column that could not be encoded.
-#[derive(Clone, Debug)]
-pub struct EncodeError {
-    /// The column's position in the folded table.
-    pub column: usize,
-    /// What did not fit.
-    pub misfit: Misfit,
-}
-
 impl Dataset {
-    /// Encodes a folded table whose columns are the quasi-identifiers, in the order of `quasi`, followed by the
-    /// sensitive columns, in the order of `sensitive`. `missing` is the text under which kept missing values are
-    /// published.
-    pub fn encode(
-        folded: Folded,
-        quasi: &[&ColumnSpec],
-        sensitive: &[&SensitiveSpec],
-        missing: &str,
-    ) -> Result<Dataset, EncodeError> {
-        Dataset::encode_beside(folded, quasi, sensitive, missing, &[]).map(|(data, _)| data)
-    }
-
     /// The row that a row of the fold became. There is none if the table was not encoded from a fold, or is a part of one
     /// that was.
     pub fn row_of_fold(&self, row: u32) -> Option<RowId> {
         self.of_fold.get(row as usize).copied().map(RowId)
     }
 
-    /// The same on lines that also hold the values of another table: `others` are its columns for the quasi-identifiers, or
-    /// nothing; an empty text is no value. Returns where on the lines each of its codes lies. A value of the other table
-    /// that does not fit is reported with a code beyond those of the table's own column.
-    pub fn encode_beside(
-        folded: Folded,
-        quasi: &[&ColumnSpec],
-        sensitive: &[&SensitiveSpec],
-        missing: &str,
-        others: &[FoldedColumn],
-    ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
-        let mut folded = folded;
-        let persons = take_persons(&mut folded);
-        let represented = folded.represented.take();
-        let (mut data, places) = Dataset::encode_as_folded(folded, quasi, sensitive, missing, others)?;
-        let folded_weights = if persons.is_some() { data.weights.clone() } else { Vec::new() };
-        let sizes = data.quasi.iter().map(|quasi| quasi.domain.leaves());
-        let sizes = sizes.chain(data.sensitive.iter().map(|column| column.values.len() as u32));
-        let rows = canonical(data.codes, data.weights, &sizes.collect::<Vec<u32>>());
-        (data.codes, data.weights, data.of_fold) = (rows.codes, rows.weights, rows.of_fold);
-        if let Some(persons) = persons {
-            let persons = in_new_rows(&persons, &folded_weights, &data.of_fold, &data.weights);
-            data.set_persons(&persons);
-        }
-        if let Some(represented) = represented {
-            data.represented = Some(Arc::new(added_up(&represented, &data.of_fold, data.rows())));
-        }
-        Ok((data, places))
-    }
-
-    /// The same with the rows in the order of the fold.
-    fn encode_as_folded(
-        folded: Folded,
-        quasi: &[&ColumnSpec],
-        sensitive: &[&SensitiveSpec],
-        missing: &str,
-        others: &[FoldedColumn],
-    ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
-        let width = folded.columns.len();
-        let mut places: Vec<Vec<Code>> = Vec::with_capacity(others.len());
-        // A text that occurs only in records left out for a missing value must leave no trace in any domain.
-        let sizes: Vec<usize> = folded.columns.iter().map(|column| column.texts.len()).collect();
-        let mut used = used_codes(&folded.codes, &sizes);
-        for (used, line) in used.iter_mut().zip(folded.lines.iter().flatten()) {
-            used.iter_mut().zip(line).for_each(|(used, &on_line)| *used |= on_line);
-        }
-        let mut lines = Vec::new();
-        let (specs, mut sensitive) = (sensitive, Vec::new());
-        let mut maps: Vec<Vec<Code>> = Vec::with_capacity(width);
-        for (i, column) in folded.columns.iter().enumerate() {
-            let has_missing = used[i][MISSING as usize];
-            let mut map = vec![Code(0); column.texts.len()];
-            if let Some(spec) = quasi.get(i) {
-                used[i][MISSING as usize] = true;
-                let mut old: Vec<u32> =
-                    (0..column.texts.len() as u32).filter(|&code| used[i][code as usize]).collect();
-                let mut texts: Vec<String> =
-                    old.iter().map(|&code| column.texts[code as usize].clone()).collect();
-                let beyond = others.get(i).map(|other| beside(&mut texts, &mut old, column, other));
-                let mut kept = FoldedColumn { name: column.name.clone(), texts };
-                crate::spelling::unify(&mut kept, spec).map_err(|mut misfit| {
-                    misfit.code = misfit.code.map(|code| old[code as usize]);
-                    EncodeError { column: i, misfit }
-                })?;
-                let counts = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))).then(|| {
-                    let mut counts = vec![0; column.texts.len()];
-                    let codes = folded.codes.iter().skip(i).step_by(width);
-                    codes.zip(&folded.weights).for_each(|(&code, n)| counts[code as usize] += n);
-                    old.iter().map(|&code| counts[code as usize]).collect::<Vec<u64>>()
-                });
-                let missing = has_missing.then_some(missing);
-                let built = Domain::build_counted(&kept, spec, missing, counts.as_deref());
-                let (domain, codes) = built.map_err(|mut misfit| {
-                    misfit.code = misfit.code.map(|code| old[code as usize]);
-                    EncodeError { column: i, misfit }
-                })?;
-                if let Some(beyond) = beyond {
-                    places.push(beyond.into_iter().map(|at| codes[at as usize]).collect());
-                }
-                for (&old, code) in old.iter().zip(codes) {
-                    if let Some(place) = map.get_mut(old as usize) {
-                        *place = code;
-                    }
-                }
-                let (name, counts) = (column.name.clone(), Arc::default());
-                lines.push(Quasi { name, domain, leaf_depth: 0, counts, weight: spec.weight() });
-            } else {
-                let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
-                order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-                // Two codes may have one text, as when values are published as their categories.
-                let same =
-                    |a: usize, b: usize| a.min(b) != MISSING as usize && column.texts[a] == column.texts[b];
-                let mut first: Vec<usize> = Vec::with_capacity(order.len());
-                for &text in &order {
-                    if !first.last().is_some_and(|&last| same(last, text)) {
-                        first.push(text);
-                    }
-                    map[text] = Code(first.len() as u32 - 1);
-                }
-                let values = first.iter().map(|&text| column.texts[text].clone()).collect();
-                let missing = has_missing.then(|| map[MISSING as usize].0);
-                let spec = specs.get(i - quasi.len()).copied();
-                let built = Sensitive::build(&column.name, values, missing, spec);
-                sensitive.push(built.map_err(|mut misfit| {
-                    misfit.code = misfit.code.map(|code| first[code as usize] as u32);
-                    EncodeError { column: i, misfit }
-                })?);
-            }
-            maps.push(map);
-        }
-        let records = folded.records();
-        let mut codes = folded.codes;
-        codes.par_chunks_mut(BLOCK * width.max(1)).for_each(|block| {
-            for row in block.chunks_exact_mut(width.max(1)) {
-                for (code, map) in row.iter_mut().zip(&maps) {
-                    *code = map[*code as usize].0;
-                }
-            }
-        });
-        let weights = folded.weights;
-        let (population, persons, of_fold, represented) = (None, None, Vec::new(), None);
-        let mut data = Dataset {
-            quasi: lines,
-            sensitive,
-            codes,
-            weights,
-            records,
-            population,
-            persons,
-            represented,
-            of_fold,
-        };
-        data.count_leaves();
-        Ok((data, places))
-    }
-
     /// How many records have each leaf, and how many steps their values lie below the roots.
     fn count_leaves(&mut self) {
-        for (q, counts) in self.all_leaf_counts().into_iter().enumerate() {
-            let line = &mut self.quasi[q];
-            let depth = |leaf: usize| line.domain.level_depth(Code(leaf as u32), 0) as u64;
-            line.leaf_depth = counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
-            line.counts = Arc::new(counts);
-        }
+        let counts = self.all_leaf_counts();
+        self.quasi.iter_mut().zip(counts).for_each(|(line, counts)| line.set_counts(counts));
     }
 
     /// The table with other lines that have the same leaves in the same order, such as a tree over numbers. A population must
@@ -426,30 +273,6 @@ impl Dataset {
         Ok(Dataset { quasi, sensitive, codes, weights, records, population, persons, represented, of_fold })
     }
 
-    /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
-    /// quasi-identifiers, the others sensitive. Rows stay in the order of the fold, because whoever judges a release reads its
-    /// texts beside them. Fails only if a sensitive value is not what `sensitive` says it is.
-    pub fn of_release(
-        folded: Folded,
-        quasi: usize,
-        sensitive: &[&SensitiveSpec],
-    ) -> Result<Dataset, EncodeError> {
-        let text =
-            ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
-        // A null is not an empty text: it gets a label no cell can have.
-        let mut folded = folded;
-        let persons = take_persons(&mut folded);
-        let represented = folded.represented.take();
-        let encoded = Dataset::encode_as_folded(folded, &vec![&text; quasi], sensitive, "\u{0}", &[]);
-        encoded.map(|(mut data, _)| {
-            data.represented = represented.map(Arc::new);
-            if let Some(persons) = persons {
-                data.set_persons(&persons);
-            }
-            data
-        })
-    }
-
     /// Places a population on the lines of the quasi-identifiers, for models that ask how many people a group's cells
     /// cover.
     #[must_use]
@@ -577,26 +400,6 @@ fn stretches(rows: usize) -> Vec<std::ops::Range<usize>> {
     (0..rows).step_by(length).map(|start| start..(start + length).min(rows)).collect()
 }
 
-/// Which codes of each column occur; `sizes` says how many there are.
-fn used_codes(codes: &[u32], sizes: &[usize]) -> Vec<Vec<bool>> {
-    let none = || sizes.iter().map(|&size| vec![false; size]).collect::<Vec<Vec<bool>>>();
-    let width = sizes.len().max(1);
-    let look = |rows: std::ops::Range<usize>| {
-        let mut used = none();
-        for row in codes[rows.start * width..rows.end * width].chunks_exact(width) {
-            used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
-        }
-        used
-    };
-    let join = |mut all: Vec<Vec<bool>>, more: Vec<Vec<bool>>| {
-        for (all, more) in all.iter_mut().zip(more) {
-            all.iter_mut().zip(more).for_each(|(all, own)| *all |= own);
-        }
-        all
-    };
-    stretches(codes.len() / width).into_par_iter().map(look).reduce_with(join).unwrap_or_else(none)
-}
-
 /// What rows stand for that became others.
 fn added_up(represented: &[u64], of_row: &[u32], rows: usize) -> Vec<u64> {
     let mut sums = vec![0u64; rows];
@@ -604,58 +407,4 @@ fn added_up(represented: &[u64], of_row: &[u32], rows: usize) -> Vec<u64> {
         sums[row as usize] = sums[row as usize].saturating_add(own);
     }
     sums
-}
-
-/// The person of each record, if somebody has several.
-fn take_persons(folded: &mut Folded) -> Option<Vec<u32>> {
-    folded.persons.take().filter(|persons| persons.repeated).map(|persons| persons.codes)
-}
-
-/// The persons of records whose rows became others: `of_fold` says which, `weights` how many records those have.
-fn in_new_rows(persons: &[u32], folded: &[u64], of_fold: &[u32], weights: &[u64]) -> Vec<u32> {
-    let mut next = Vec::with_capacity(weights.len());
-    let mut start = 0;
-    for &records in weights {
-        next.push(start);
-        start += records as usize;
-    }
-    let (mut moved, mut at) = (vec![0; persons.len()], 0);
-    for (&row, &records) in of_fold.iter().zip(folded) {
-        let own = &persons[at..at + records as usize];
-        let to = &mut next[row as usize];
-        moved[*to..*to + own.len()].copy_from_slice(own);
-        (*to, at) = (*to + own.len(), at + own.len());
-    }
-    moved
-}
-
-/// Adds the values of another table's column that the texts lack; their codes begin after those of `column`. Returns for each
-/// code of the other column its position among the texts.
-fn beside(
-    texts: &mut Vec<String>,
-    old: &mut Vec<u32>,
-    column: &FoldedColumn,
-    other: &FoldedColumn,
-) -> Vec<u32> {
-    let own = column.texts.len() as u32;
-    let mut known: HashMap<&str, u32> =
-        texts.iter().enumerate().skip(1).map(|(at, text)| (text.as_str(), at as u32)).collect();
-    let mut fresh: Vec<String> = Vec::new();
-    let first = texts.len() as u32;
-    let mut at = vec![0u32];
-    for (code, text) in other.texts.iter().enumerate().skip(1) {
-        if text.is_empty() {
-            at.push(0);
-            continue;
-        }
-        let place = *known.entry(text).or_insert_with(|| {
-            fresh.push(text.clone());
-            old.push(own + code as u32);
-            first + fresh.len() as u32 - 1
-        });
-        at.push(place);
-    }
-    drop(known);
-    texts.append(&mut fresh);
-    at
 }

@@ -1,5 +1,7 @@
 //! A table as a reader sees it: distinct rows of texts, each with the number of records that have it.
 
+use crate::packed::PackedRows;
+
 /// The code of a missing value in every column of a [`Folded`] table.
 pub const MISSING: u32 = 0;
 
@@ -53,6 +55,9 @@ pub struct Folded {
     pub codes: Vec<u32>,
     /// How many records have each row.
     pub weights: Vec<u64>,
+    /// The rows as numbers, in place of codes and weights, if whoever folded was told that this will do. Whoever wants to look at
+    /// rows calls [`Folded::unpacked`].
+    pub packed: Option<PackedRows>,
     /// How many records were read, those dropped included.
     pub read: u64,
     /// How many records were left out because a value was missing.
@@ -73,9 +78,9 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// How many distinct rows there are.
+    /// How many distinct rows there are. Of rows that are numbers some may be counted several times.
     pub fn rows(&self) -> usize {
-        self.weights.len()
+        self.weights.len() + self.packed.as_ref().map_or(0, PackedRows::rows)
     }
 
     /// The codes of a row.
@@ -86,7 +91,7 @@ impl Folded {
 
     /// How many records the rows stand for.
     pub fn records(&self) -> u64 {
-        self.weights.iter().sum()
+        self.weights.iter().sum::<u64>() + self.packed.as_ref().map_or(0, PackedRows::records)
     }
 
     /// The position of a column.

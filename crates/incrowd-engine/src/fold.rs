@@ -1,17 +1,18 @@
 //! Folding: from records to distinct rows with multiplicities, all threads at once.
 //!
-//! Workers turn texts into codes with the help of shared dictionaries, then add their rows to shared tables. There are
-//! many tables, chosen by the row's hash, so that workers seldom wait for each other and each visit finds its table in
-//! the cache.
+//! Workers turn texts into codes with the help of shared dictionaries. Rows that fit into a number are [sorted](packed). Others are
+//! added to shared tables, and so are those of single records that somebody follows. There are many tables, chosen by the row's
+//! hash, so that workers seldom wait for each other and each visit finds its table in the cache.
 
 mod columns;
+mod packed;
 
 use std::sync::Mutex;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use incrowd_core::represented::read_weight;
-use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, PackedRows, Progress, Result};
 use rayon::prelude::*;
 
 use crate::beside::{Beside, Look, Looked, Seen};
@@ -22,8 +23,11 @@ use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 use crate::{FoldSpec, Sent};
+use packed::Packed;
 
 const SHARDS: usize = 64;
+/// Rows that are moved to the tables together.
+const UNPACKED: usize = 1 << 14;
 /// Records whose text is looked at together.
 const NEAR: usize = 1 << 10;
 
@@ -51,6 +55,10 @@ struct FoldWorker<'a> {
     shards: &'a [Mutex<RowTable>],
     drop_missing: bool,
     caches: Vec<Cache>,
+    /// By column the highest code that was met.
+    highest: Vec<u32>,
+    /// The rows, as long as they fit into numbers and nobody asks for more than their counts.
+    packed: Option<Packed>,
     /// The codes of the batch, row by row, and their hashes.
     codes: Vec<u32>,
     hashes: Vec<u64>,
@@ -179,6 +187,11 @@ impl Worker for FoldWorker<'_> {
         for (at, glance) in self.glances.1.iter_mut().enumerate() {
             glance.look(self.glances.0 + at, records, &self.spec.missing);
         }
+        if self.pack() {
+            self.read += read as u64;
+            self.came += read as u64;
+            return Ok(());
+        }
         self.hashes.clear();
         self.weigh.iter_mut().for_each(|weigh| weigh.batch.clear());
         if let Some((slot, times)) = &mut self.times {
@@ -275,6 +288,48 @@ impl Follow<'_> {
 }
 
 impl FoldWorker<'_> {
+    /// Takes the rows of the batch as numbers, if they fit. If not, all that were taken so far go to the tables.
+    fn pack(&mut self) -> bool {
+        let Some(packed) = &mut self.packed else { return false };
+        if !packed.make_room(&self.highest) {
+            self.unpack();
+            return false;
+        }
+        packed.expect(self.codes.len() / self.caches.len());
+        for row in self.codes.chunks_exact(self.caches.len()) {
+            if row.contains(&MISSING) {
+                row.iter().zip(&mut self.missing).for_each(|(code, n)| *n += u64::from(*code == MISSING));
+                if self.drop_missing {
+                    self.dropped += 1;
+                    continue;
+                }
+            }
+            packed.add(packed.layout.pack(row));
+        }
+        packed.tidy();
+        true
+    }
+
+    /// Moves the rows that are numbers to the tables.
+    fn unpack(&mut self) {
+        let Some(packed) = self.packed.take() else { return };
+        let (layout, run) = packed.into_run();
+        let width = self.caches.len();
+        // The codes of the batch are still wanted.
+        let codes = std::mem::take(&mut self.codes);
+        let times = self.times.take();
+        for (keys, counts) in run.keys.chunks(UNPACKED).zip(run.counts.chunks(UNPACKED)) {
+            self.codes.resize(keys.len() * width, MISSING);
+            let rows = self.codes.chunks_exact_mut(width);
+            rows.zip(keys).for_each(|(row, &key)| layout.unpack(key, row));
+            self.hashes.clear();
+            self.hashes.extend(self.codes.chunks_exact(width).map(hash_row));
+            self.times = Some((0, counts.to_vec()));
+            self.hand_in();
+        }
+        (self.codes, self.times) = (codes, times);
+    }
+
     /// Adds the batch to the shards, all rows of a shard at once.
     fn hand_in(&mut self) {
         let mut ends = [0u32; SHARDS];
@@ -406,6 +461,13 @@ pub(crate) fn fold_with(
         _ => Sending::Records,
     };
     let counted = wanted.len();
+    // Whether nobody asks for more than how many records have each row.
+    let counts_do = width > 0
+        && !spec.replay
+        && told.numbers.is_none()
+        && spec.person.is_none()
+        && spec.weight.is_none()
+        && sending == Sending::Records;
     let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
     let shards: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
     let worker = || FoldWorker {
@@ -413,6 +475,8 @@ pub(crate) fn fold_with(
         shards: &shards,
         drop_missing: spec.drop_missing,
         caches: (0..width).map(|_| Cache::new(&spec.missing)).collect(),
+        highest: vec![0; width],
+        packed: counts_do.then(|| Packed::new(width)),
         codes: Vec::new(),
         hashes: Vec::new(),
         text_codes: (0..width).map(|_| TextCodes::default()).collect(),
@@ -443,13 +507,14 @@ pub(crate) fn fold_with(
         spec,
     };
     // A restart after a line break inside quotes must find the shared tables empty.
-    let scan = source.scan_sent(&wanted, sending, worker, progress, || {
+    let mut scan = source.scan_sent(&wanted, sending, worker, progress, || {
         dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
         shards.iter().for_each(|s| *s.lock().expect("no worker is left") = RowTable::new(width));
         *named.lock().expect("no worker is left") = Interner::new();
         looked.reset();
         sums.iter().for_each(|s| s.lock().expect("no worker is left").clear());
     })?;
+    let packed = packed_rows(&mut scan.workers, spec.packed);
     let mut folded = Folded { missing: vec![0; width], ..Folded::default() };
     for worker in &scan.workers {
         folded.read += worker.read;
@@ -527,30 +592,19 @@ pub(crate) fn fold_with(
             FoldedColumn { name: name.clone(), texts }
         })
         .collect();
-    let rows: usize = shards.iter().map(|shard| shard.len()).sum();
     let sizes: Vec<usize> = shards.iter().map(RowTable::len).collect();
-    let largest = shards.iter().map(RowTable::len).max().unwrap_or(0);
+    let largest = sizes.iter().copied().max().unwrap_or(0);
     let mut before = Vec::with_capacity(SHARDS);
-    let mut sum = 0;
+    let mut rows = 0;
     for &size in &sizes {
-        before.push(sum as u32);
-        sum += size;
+        before.push(rows as u32);
+        rows += size;
     }
-    folded.codes = vec![0; rows * width];
-    folded.weights = vec![0; rows];
-    let (mut codes, mut weights) = (&mut folded.codes[..], &mut folded.weights[..]);
-    let places = shards.iter_mut().map(|shard| {
-        let rows = shard.len();
-        let own = codes.split_off_mut(..rows * width).unwrap_or_default();
-        (shard, own, weights.split_off_mut(..rows).unwrap_or_default())
-    });
-    places.collect::<Vec<_>>().into_par_iter().for_each(|(shard, codes, weights)| {
-        codes.copy_from_slice(shard.keys());
-        weights.copy_from_slice(&shard.take_counts());
-        if !spec.replay {
-            *shard = RowTable::new(width);
-        }
-    });
+    match packed {
+        Some(Packing::Numbers(rows)) => folded.packed = Some(rows),
+        Some(Packing::Rows(codes, weights)) => (folded.codes, folded.weights) = (codes, weights),
+        None => (folded.codes, folded.weights) = tabled_rows(&mut shards, width, spec.replay),
+    }
     if spec.weight.is_some() {
         let mut represented = Vec::with_capacity(rows);
         for (own, shard) in sums.into_iter().zip(&sizes) {
@@ -580,6 +634,50 @@ pub(crate) fn fold_with(
     let missing = spec.missing.clone();
     let index = spec.replay.then(|| RowIndex { dictionaries, shards, before, width, missing, persons });
     Ok(FoldResult { folded, index, digest, seen, sent })
+}
+
+/// What rows that are numbers become.
+enum Packing {
+    Numbers(PackedRows),
+    /// Their codes and how many records have each.
+    Rows(Vec<u32>, Vec<u64>),
+}
+
+/// All rows, if they are numbers, as such if that is asked for. Otherwise all of them are moved to the tables.
+fn packed_rows(workers: &mut [FoldWorker<'_>], numbers: bool) -> Option<Packing> {
+    if workers.iter().all(|worker| worker.packed.is_some()) {
+        let mut parts = workers.iter_mut().filter_map(|worker| worker.packed.take()).collect();
+        let rows = match numbers {
+            true => packed::numbers_of(&mut parts).map(Packing::Numbers),
+            false => packed::rows_of(&mut parts).map(|(codes, weights)| Packing::Rows(codes, weights)),
+        };
+        if rows.is_some() {
+            return rows;
+        }
+        workers.iter_mut().zip(parts).for_each(|(worker, own)| worker.packed = Some(own));
+    }
+    workers.par_iter_mut().for_each(FoldWorker::unpack);
+    None
+}
+
+/// The codes of the rows in the tables and how many records have each. The tables are emptied unless they are kept.
+fn tabled_rows(shards: &mut [RowTable], width: usize, keep: bool) -> (Vec<u32>, Vec<u64>) {
+    let rows = shards.iter().map(RowTable::len).sum();
+    let (mut all_codes, mut all_weights) = (vec![0; rows * width], vec![0; rows]);
+    let (mut codes, mut weights) = (&mut all_codes[..], &mut all_weights[..]);
+    let places = shards.iter_mut().map(|shard| {
+        let rows = shard.len();
+        let own = codes.split_off_mut(..rows * width).unwrap_or_default();
+        (shard, own, weights.split_off_mut(..rows).unwrap_or_default())
+    });
+    places.collect::<Vec<_>>().into_par_iter().for_each(|(shard, codes, weights)| {
+        codes.copy_from_slice(shard.keys());
+        weights.copy_from_slice(&shard.take_counts());
+        if !keep {
+            *shard = RowTable::new(width);
+        }
+    });
+    (all_codes, all_weights)
 }
 
 /// What was followed of each record, in the order of the rows.

@@ -82,6 +82,8 @@ pub struct FoldSpec {
     pub weight: Option<String>,
     /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
     pub glance: Vec<String>,
+    /// Whether rows may come as [numbers](incrowd_core::packed), each as often as it likes.
+    pub packed: bool,
 }
 
 /// In which order records are published. Input order is never one: it would be a quasi-identifier.

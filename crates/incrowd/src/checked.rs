@@ -257,6 +257,7 @@ impl CheckedJob {
             person: self.job.input.person.clone(),
             weight: self.job.input.weight.clone(),
             glance: self.glance(),
+            packed: false,
         }
     }
 

@@ -100,6 +100,7 @@ impl FoldWorker<'_> {
             .expect("no worker panics while it holds a dictionary")
             .intern(text);
         self.caches[slot].put(text, code);
+        self.highest[slot] = self.highest[slot].max(code);
         code
     }
 }

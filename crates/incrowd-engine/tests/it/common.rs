@@ -121,11 +121,22 @@ pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> Fo
         replay: false,
         person: None,
         glance: Vec::new(),
+        packed: false,
     }
 }
 
 pub(crate) fn fold(paths: &[PathBuf], options: &Options, spec: &FoldSpec) -> Result<Folded, Error> {
-    Embedded::open(paths, options)?.fold(spec, &Silent)
+    let open = || Embedded::open(paths, options);
+    let folded = open()?.fold(spec, &Silent)?;
+    // The same with rows as numbers, and with rows in tables in which they are found again.
+    let numbers = open()?.fold(&FoldSpec { packed: true, ..spec.clone() }, &Silent)?.unpacked();
+    let tables = open()?.fold(&FoldSpec { replay: true, ..spec.clone() }, &Silent)?;
+    for other in [numbers, tables] {
+        assert_eq!(other.canonical(), folded.canonical());
+        assert_eq!((other.read, other.dropped_missing), (folded.read, folded.dropped_missing));
+        assert_eq!((&other.missing, &other.marker), (&folded.missing, &folded.marker));
+    }
+    Ok(folded)
 }
 
 /// The obvious fold. `nulls` says whether the format has nulls, or only empty texts.

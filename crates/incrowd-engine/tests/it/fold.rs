@@ -5,6 +5,7 @@ use crate::common::{
 };
 use incrowd_engine::Options;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const NAMES: [&str; 4] = ["age", "zip code", "größe", "note"];
 
@@ -121,4 +122,34 @@ proptest! {
         let twin = slow(names, &all, &spec, true);
         prop_assert_eq!(difference(&folded, &twin), None);
     }
+}
+
+/// Rows of many columns are numbers as long as few values were met, and no longer when more come.
+#[test]
+fn rows_that_stop_fitting_into_numbers_are_counted_on() {
+    let names: Vec<String> = (0..40).map(|column| format!("c{column}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut table = names.join(",") + "\n";
+    let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+    // Several pieces of the file have one value in each column, some missing; the last ones have three.
+    let records = 90_000;
+    for at in 0..records {
+        let values = if at < records * 3 / 4 { 1 } else { 3 };
+        let cell = |column: usize| match (at * (column + 7) / 3 + at / 1000) % 50 {
+            49 => "?".to_owned(),
+            n => format!("v{}", n % values),
+        };
+        let record = (0..names.len()).map(cell).collect::<Vec<_>>().join(",");
+        table += &record;
+        table.push('\n');
+        *expected.entry(record).or_default() += 1;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = write(dir.path(), "wide.csv", table.as_bytes());
+    let folded = fold(&[path], &Options::default(), &spec(&names, &["?"], false)).unwrap();
+    let spelled = folded.canonical().into_iter().map(|(cells, records)| {
+        (cells.into_iter().map(|cell| cell.unwrap_or("?")).collect::<Vec<_>>().join(","), records)
+    });
+    assert_eq!(spelled.collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(folded.records(), records as u64);
 }

@@ -38,6 +38,7 @@ fn spec(sensitive: &str, replay: bool) -> FoldSpec {
         replay,
         person: Some("who".to_owned()),
         glance: Vec::new(),
+        packed: false,
     }
 }
 

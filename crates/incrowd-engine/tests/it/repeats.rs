@@ -41,6 +41,7 @@ fn people_with_several_records_are_counted() {
             replay: false,
             person: None,
             glance: Vec::new(),
+            packed: false,
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
         assert!(want > 1_000);

@@ -10,7 +10,7 @@ use incrowd_core::model::Promise;
 use incrowd_core::{
     Dataset, Domain, Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result, SensitiveSpec,
 };
-use incrowd_engine::{Beside, Content, Engine, Output, Shape, high_column, low_column};
+use incrowd_engine::{Beside, Content, Engine, FoldSpec, Output, Shape, high_column, low_column};
 use incrowd_recode::Recoding;
 
 use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
@@ -66,7 +66,9 @@ impl Publication for OneTable {
         if job.suppression.is_some() {
             suppression::one_record_each(job, engine.source(), progress)?;
         }
-        let folded = engine.fold(&job.fold_spec(), progress)?;
+        // Rows are looked at one by one only if some are withheld.
+        let spec = FoldSpec { packed: job.suppression.is_none(), ..job.fold_spec() };
+        let folded = engine.fold(&spec, progress)?;
         Material::new(folded, engine, keys, job, progress)
     }
 

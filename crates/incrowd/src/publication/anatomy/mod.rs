@@ -330,6 +330,7 @@ fn without_last(table: Folded) -> Folded {
         represented: None,
         repeating: Vec::new(),
         lines: None,
+        packed: None,
     }
 }
 

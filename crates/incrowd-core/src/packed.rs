@@ -1,0 +1,370 @@
+//! Rows as single numbers.
+//!
+//! A table about people has few values in most columns, so that the codes of a whole row often fit into 64 bits. Numbers are sorted
+//! and counted faster than rows.
+
+use rayon::prelude::*;
+
+use crate::folded::Folded;
+
+/// How the codes of a row become one number. The order of the numbers is that of the rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The bits that each column takes.
+    bits: Vec<u32>,
+}
+
+impl Layout {
+    /// For columns whose highest codes are these, if they fit.
+    pub fn new(highest: &[u32]) -> Option<Layout> {
+        Layout { bits: highest.iter().map(|code| u32::BITS - code.leading_zeros()).collect() }.fitting()
+    }
+
+    /// For so many columns in which nothing but code 0 occurs.
+    pub fn empty(width: usize) -> Layout {
+        Layout { bits: vec![0; width] }
+    }
+
+    fn fitting(self) -> Option<Layout> {
+        (self.total() <= u64::BITS).then_some(self)
+    }
+
+    /// How many columns there are.
+    pub fn width(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// The bits that a row takes.
+    pub fn total(&self) -> u32 {
+        self.bits.iter().sum()
+    }
+
+    /// Whether codes up to these have room.
+    pub fn holds(&self, highest: &[u32]) -> bool {
+        highest.iter().zip(&self.bits).all(|(code, bits)| u32::BITS - code.leading_zeros() <= *bits)
+    }
+
+    /// Where there is room for both, if they fit.
+    pub fn with(&self, other: &Layout) -> Option<Layout> {
+        Layout { bits: self.bits.iter().zip(&other.bits).map(|(a, b)| *a.max(b)).collect() }.fitting()
+    }
+
+    /// The number of a row.
+    #[inline]
+    pub fn pack(&self, codes: &[u32]) -> u64 {
+        codes.iter().zip(&self.bits).fold(0, |key, (&code, &bits)| key << bits | u64::from(code))
+    }
+
+    /// The row of a number.
+    #[inline]
+    pub fn unpack(&self, mut key: u64, codes: &mut [u32]) {
+        for (code, &bits) in codes.iter_mut().zip(&self.bits).rev() {
+            *code = (key & !(!0 << bits)) as u32;
+            key >>= bits;
+        }
+    }
+
+    /// For each column where its bits begin, counted from the lowest, and which those are once they are moved there.
+    fn places(&self) -> Vec<(u32, u64)> {
+        let mut after = self.total();
+        let place = |&bits: &u32| {
+            after -= bits;
+            // A column without bits before those that take all 64 has no place; nothing is taken from it or put there.
+            (after.min(u64::BITS - 1), !(!0u64 << bits))
+        };
+        self.bits.iter().map(place).collect()
+    }
+
+    /// Numbers as another layout has them, their order unchanged.
+    pub fn repack(&self, keys: &mut [u64], to: &Layout) {
+        let mut row = vec![0; self.width()];
+        for key in keys {
+            self.unpack(*key, &mut row);
+            *key = to.pack(&row);
+        }
+    }
+}
+
+/// Rows as numbers; a row may come several times.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PackedRows {
+    /// How they became numbers.
+    pub layout: Layout,
+    /// The rows in parts: the numbers, and how many records have each; nothing means one record each.
+    pub parts: Vec<(Vec<u64>, Vec<u64>)>,
+}
+
+// Cells must not reach logs.
+impl std::fmt::Debug for PackedRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PackedRows").field("rows", &self.rows()).finish_non_exhaustive()
+    }
+}
+
+/// Rows that a thread works on at a time.
+const BLOCK: usize = 1 << 16;
+
+impl PackedRows {
+    /// How many there are, those included that come again.
+    pub fn rows(&self) -> usize {
+        self.parts.iter().map(|(keys, _)| keys.len()).sum()
+    }
+
+    /// How many records they stand for.
+    pub fn records(&self) -> u64 {
+        let records = |(keys, counts): &(Vec<u64>, Vec<u64>)| match counts.is_empty() {
+            true => keys.len() as u64,
+            false => counts.iter().sum(),
+        };
+        self.parts.iter().map(records).sum()
+    }
+
+    /// All rows with their counts, as blocks of numbers.
+    fn blocks(&self) -> impl ParallelIterator<Item = (&[u64], &[u64])> {
+        let block = |(keys, counts): &'_ (Vec<u64>, Vec<u64>), at: usize| {
+            let range = at..keys.len().min(at + BLOCK);
+            (range.clone(), if counts.is_empty() { 0..0 } else { range })
+        };
+        let all: Vec<(usize, usize)> = self
+            .parts
+            .iter()
+            .enumerate()
+            .flat_map(|(part, (keys, _))| (0..keys.len()).step_by(BLOCK).map(move |at| (part, at)))
+            .collect();
+        all.into_par_iter().map(move |(part, at)| {
+            let own = &self.parts[part];
+            let (keys, counts) = block(own, at);
+            (&own.0[keys], &own.1[counts])
+        })
+    }
+
+    /// How many records have each code, column by column; `sizes` says how many codes there are.
+    pub(crate) fn counts(&self, sizes: &[usize]) -> Vec<Vec<u64>> {
+        let none = || sizes.iter().map(|&size| vec![0u64; size]).collect::<Vec<Vec<u64>>>();
+        let places = self.layout.places();
+        let count = |mut sums: Vec<Vec<u64>>, (keys, counts): (&[u64], &[u64])| {
+            for (at, &key) in keys.iter().enumerate() {
+                let records = counts.get(at).copied().unwrap_or(1);
+                for (sums, &(shift, mask)) in sums.iter_mut().zip(&places) {
+                    sums[(key >> shift & mask) as usize] += records;
+                }
+            }
+            sums
+        };
+        let add = |mut sums: Vec<Vec<u64>>, more: Vec<Vec<u64>>| {
+            for (sums, more) in sums.iter_mut().zip(more) {
+                sums.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+            }
+            sums
+        };
+        self.blocks().fold(none, count).reduce(none, add)
+    }
+
+    /// The rows with their codes exchanged, in order and each once: their codes, row by row, and how many records have each. `maps`
+    /// says for each column what its codes become, `highest` up to which code. `None` if those do not fit.
+    pub(crate) fn recoded(&self, maps: &[Vec<u32>], highest: &[u32]) -> Option<(Vec<u32>, Vec<u64>)> {
+        let layout = Layout::new(highest)?;
+        let most = self.parts.iter().flat_map(|(_, counts)| counts).copied().max().unwrap_or(1);
+        let bits = u64::BITS - most.leading_zeros();
+        let places: Vec<_> = self.layout.places().into_iter().zip(layout.places()).zip(maps).collect();
+        let recode = |key: u64| {
+            places.iter().fold(0, |own, (((shift, mask), (to, _)), map)| {
+                own | u64::from(map[(key >> shift & mask) as usize]) << to
+            })
+        };
+        // Where a count finds room beside its row, a row with its count is one number, and half as much is moved.
+        Some(match layout.total() + bits <= u64::BITS {
+            true => self.recoded_as::<u64>(recode, &layout, bits),
+            false => self.recoded_as::<u128>(recode, &layout, u64::BITS),
+        })
+    }
+
+    fn recoded_as<N: Number>(
+        &self,
+        recode: impl Fn(u64) -> u64 + Sync,
+        layout: &Layout,
+        bits: u32,
+    ) -> (Vec<u32>, Vec<u64>) {
+        let mut all = vec![N::default(); self.rows()];
+        let mut rest = all.as_mut_slice();
+        for (keys, counts) in &self.parts {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(keys.len());
+            rest = after;
+            own.par_chunks_mut(BLOCK).zip(keys.par_chunks(BLOCK)).enumerate().for_each(
+                |(block, (own, keys))| {
+                    let counts = counts.get(block * BLOCK..).unwrap_or_default();
+                    for (at, (own, &key)) in own.iter_mut().zip(keys).enumerate() {
+                        *own = N::new(recode(key), counts.get(at).copied().unwrap_or(1), bits);
+                    }
+                },
+            );
+        }
+        all.par_sort_unstable();
+        each_once(&all, layout, bits)
+    }
+
+    /// The same as a table of plain rows, each once.
+    #[must_use]
+    pub fn unpacked(&self) -> (Vec<u32>, Vec<u64>) {
+        self.recoded_as::<u128>(|key| key, &self.layout, u64::BITS)
+    }
+}
+
+/// Sorted rows without repetitions: their codes, and how many records have each.
+fn each_once<N: Number>(all: &[N], layout: &Layout, bits: u32) -> (Vec<u32>, Vec<u64>) {
+    let key = |at: usize| all[at].key(bits);
+    let length = all.len().div_ceil(rayon::current_num_threads()).max(BLOCK);
+    // A stretch begins with a row that the one before does not end with.
+    let begin =
+        |at: usize| (at..all.len()).find(|&at| at == 0 || key(at) != key(at - 1)).unwrap_or(all.len());
+    let mut starts: Vec<usize> = (0..all.len()).step_by(length).map(begin).collect();
+    starts.push(all.len());
+    let stretches: Vec<&[N]> = starts.windows(2).map(|ends| &all[ends[0]..ends[1]]).collect();
+    let alike = |a: &N, b: &N| a.key(bits) == b.key(bits);
+    let rows: Vec<usize> = stretches.par_iter().map(|own| own.chunk_by(alike).count()).collect();
+    let (total, width) = (rows.iter().sum::<usize>(), layout.width());
+    let (mut codes, mut weights) = (vec![0; total * width], vec![0; total]);
+    let (mut all_codes, mut all_weights) = (&mut codes[..], &mut weights[..]);
+    let places = stretches.into_iter().zip(rows).map(|(own, rows)| {
+        let codes = all_codes.split_off_mut(..rows * width).unwrap_or_default();
+        (own, codes, all_weights.split_off_mut(..rows).unwrap_or_default())
+    });
+    places.collect::<Vec<_>>().into_par_iter().for_each(|(own, codes, weights)| {
+        let rows = codes.chunks_exact_mut(width.max(1)).zip(weights);
+        for (alike, (row, weight)) in own.chunk_by(alike).zip(rows) {
+            layout.unpack(alike[0].key(bits), row);
+            *weight = alike.iter().map(|own| own.count(bits)).sum();
+        }
+    });
+    (codes, weights)
+}
+
+/// A row with its count as one number, the count in its lowest bits.
+trait Number: Copy + Ord + Default + Send + Sync {
+    fn new(key: u64, count: u64, bits: u32) -> Self;
+    fn key(self, bits: u32) -> u64;
+    fn count(self, bits: u32) -> u64;
+}
+
+impl Number for u64 {
+    #[inline]
+    fn new(key: u64, count: u64, bits: u32) -> u64 {
+        key.unbounded_shl(bits) | count
+    }
+
+    #[inline]
+    fn key(self, bits: u32) -> u64 {
+        self.unbounded_shr(bits)
+    }
+
+    #[inline]
+    fn count(self, bits: u32) -> u64 {
+        self & !u64::MAX.unbounded_shl(bits)
+    }
+}
+
+impl Number for u128 {
+    #[inline]
+    fn new(key: u64, count: u64, bits: u32) -> u128 {
+        u128::from(key) << bits | u128::from(count)
+    }
+
+    #[inline]
+    fn key(self, bits: u32) -> u64 {
+        (self >> bits) as u64
+    }
+
+    #[inline]
+    fn count(self, _: u32) -> u64 {
+        self as u64
+    }
+}
+
+impl Folded {
+    /// The same with its rows spelled out, each once.
+    #[must_use]
+    pub fn unpacked(mut self) -> Folded {
+        if let Some(rows) = self.packed.take() {
+            (self.codes, self.weights) = rows.unpacked();
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The same with a map.
+    fn check(parts: Vec<Vec<(Vec<u32>, u64)>>, maps: &[Vec<u32>]) -> Result<(), TestCaseError> {
+        let width = maps.len();
+        let highest: Vec<u32> = maps.iter().map(|map| map.len() as u32 - 1).collect();
+        let layout = Layout::new(&highest).unwrap();
+        let mut expected: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        let mut plain: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        let mut counts: Vec<Vec<u64>> = maps.iter().map(|map| vec![0; map.len()]).collect();
+        let mut packed = PackedRows { layout: layout.clone(), parts: Vec::new() };
+        for (at, part) in parts.iter().enumerate() {
+            // Every other part has one record of each row.
+            let records = |n: u64| if at % 2 == 0 { n } else { 1 };
+            for (row, n) in part {
+                let other = row.iter().zip(maps).map(|(&code, map)| map[code as usize]).collect();
+                *expected.entry(other).or_default() += records(*n);
+                *plain.entry(row.clone()).or_default() += records(*n);
+                counts.iter_mut().zip(row).for_each(|(counts, &code)| counts[code as usize] += records(*n));
+            }
+            let own = part.iter().map(|(_, n)| *n).filter(|_| at % 2 == 0).collect();
+            packed.parts.push((part.iter().map(|(row, _)| layout.pack(row)).collect(), own));
+        }
+        prop_assert_eq!(packed.records(), expected.values().sum::<u64>());
+        let sizes: Vec<usize> = maps.iter().map(Vec::len).collect();
+        prop_assert_eq!(packed.counts(&sizes), counts);
+        let spelled = |(codes, weights): (Vec<u32>, Vec<u64>)| -> Vec<(Vec<u32>, u64)> {
+            codes.chunks_exact(width).map(<[u32]>::to_vec).zip(weights).collect()
+        };
+        let most: Vec<u32> = maps.iter().map(|map| map.iter().copied().max().unwrap_or(0)).collect();
+        let made = packed.recoded(maps, &most).unwrap();
+        prop_assert_eq!(spelled(made), expected.into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(spelled(packed.unpacked()), plain.into_iter().collect::<Vec<_>>());
+        Ok(())
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Vec<(Vec<u32>, u64)>>> {
+        let row = (prop::collection::vec(0u32..5, 3), prop_oneof![1u64..4, Just(u64::from(u32::MAX))]);
+        prop::collection::vec(prop::collection::vec(row, 0..60), 1..5)
+    }
+
+    proptest! {
+        /// Codes that become one, codes that change their order, and columns that vanish.
+        #[test]
+        fn rows_come_in_order_and_once(parts in rows(), maps in prop::collection::vec(prop::collection::vec(0u32..9, 5), 3)) {
+            check(parts, &maps)?;
+        }
+
+        /// So wide that a count has no room beside the row.
+        #[test]
+        fn counts_may_need_a_number_of_their_own(parts in rows(), narrow in 0usize..3) {
+            let mut maps = vec![vec![0, u32::MAX, 7, u32::MAX >> 1, 2]; 3];
+            maps[narrow] = vec![0; 5];
+            check(parts, &maps)?;
+        }
+
+        /// So many rows that several threads share them, most of them alike.
+        #[test]
+        fn stretches_meet(codes in prop::collection::vec(0u32..3, 1..50)) {
+            let rows: Vec<(Vec<u32>, u64)> =
+                (0..150_000).map(|at| (vec![codes[at % codes.len()], at as u32 / 120_000], 1)).collect();
+            check(vec![rows], &[vec![2, 0, 1], vec![1, 0]])?;
+        }
+    }
+
+    #[test]
+    fn codes_that_do_not_fit_are_refused() {
+        let layout = Layout::new(&[1, 1, 1]).unwrap();
+        let rows = PackedRows { layout, parts: vec![(vec![5], Vec::new())] };
+        assert!(rows.recoded(&[vec![0, 1], vec![0, 1], vec![0, 1]], &[u32::MAX, u32::MAX, 1]).is_none());
+        assert_eq!(rows.unpacked(), (vec![1, 0, 1], vec![1]));
+    }
+}
