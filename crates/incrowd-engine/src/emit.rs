@@ -17,10 +17,10 @@ use crate::{Content, Order, Output};
 const WINDOW: usize = 32;
 
 /// Text that is rendered at once, and text that waits for the disk, about.
-const TEXT: usize = 64 << 20;
+const TEXT: usize = 8 << 20;
 
 /// Text of a piece that one thread renders, about.
-const PIECE: usize = 4 << 20;
+const PIECE: usize = 1 << 20;
 
 /// Records as numbers: of each its group, then the codes of its sensitive values. The group's cells are all that must be
 /// looked for elsewhere.
@@ -92,8 +92,8 @@ pub(crate) fn emit(
     let cells = Cells::new(plan, output, renderer);
     match renderer {
         Renderer::Text { .. } => {
-            let lines = Lines::new(&cells, renderer.marks());
-            let render = |looks: &[u32]| Ok(Block::Text(lines.render(looks)));
+            let lines = Lines::new(&cells, &renderer.marks());
+            let render = |looks: &[u32], room| Ok(Block::Text(lines.render(looks, room)));
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
             let (width, length) = (lines.width(), lines.mean_length());
             let looks = Looks { width, length, look: &look, render: &render };
@@ -101,7 +101,7 @@ pub(crate) fn emit(
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
             let width = 1 + plan.dataset().sensitive().len();
-            let render = |looks: &[u32]| renderer.render(&Bucket { cells: &cells, looks, width });
+            let render = |looks: &[u32], _| renderer.render(&Bucket { cells: &cells, looks, width });
             let look = |row: usize, out: &mut Vec<u32>| {
                 out.push(cells.row(row as u32).1.0);
                 out.extend_from_slice(plan.dataset().sensitive_codes(row));
@@ -120,7 +120,8 @@ struct Looks<'a> {
     /// How many bytes a record will have in the mean.
     length: usize,
     look: &'a (dyn Fn(usize, &mut Vec<u32>) + Sync),
-    render: &'a (dyn Fn(&[u32]) -> Result<Block> + Sync),
+    /// Makes a block of numbers; there may be room for it in a text that was written already.
+    render: &'a (dyn Fn(&[u32], Vec<u8>) -> Result<Block> + Sync),
 }
 
 /// Brings the records in order, bucket by bucket, and renders the buckets on all threads. If somebody is to be told whose records
@@ -170,7 +171,8 @@ fn write_all(
         _ => None,
     };
     let mut published = 0;
-    while_writing(sink, |send| {
+    let spare = Spare::default();
+    while_writing(sink, &spare, |send| {
         loop {
             let window: Vec<_> = std::iter::from_fn(&mut next).take(WINDOW).collect();
             if window.is_empty() {
@@ -187,7 +189,7 @@ fn write_all(
             let shuffled: Vec<(Vec<u32>, Vec<u32>)> = shuffled.collect();
             let pieces: Vec<&[u32]> = shuffled.iter().flat_map(|(looks, _)| looks.chunks(piece)).collect();
             for pieces in pieces.chunks(at_once) {
-                let blocks = pieces.par_iter().map(|piece| (looks.render)(piece));
+                let blocks = pieces.par_iter().map(|piece| (looks.render)(piece, spare.take()));
                 for block in blocks.collect::<Vec<Result<Block>>>() {
                     send(block?)?;
                 }
@@ -216,6 +218,7 @@ fn take_last(looks: &mut Vec<u32>, shown: usize) -> Vec<u32> {
 /// Runs `produce` while another thread writes what it sends. Whoever produces waits while much text is not written yet.
 pub(crate) fn while_writing(
     mut sink: Sink,
+    spare: &Spare,
     produce: impl FnOnce(&mut dyn FnMut(Block) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
     let waiting = Waiting::default();
@@ -226,7 +229,7 @@ pub(crate) fn while_writing(
             let _gone = Gone(waiting);
             for block in receiver {
                 let bytes = block.text();
-                sink.write(block)?;
+                spare.give(sink.write(block)?);
                 waiting.less(bytes);
             }
             sink.finish()
@@ -240,6 +243,23 @@ pub(crate) fn while_writing(
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(produced)
     })
+}
+
+/// Texts that were written: there is room for others in them, which need not be asked of the system again.
+#[derive(Default)]
+pub(crate) struct Spare(Mutex<Vec<Vec<u8>>>);
+
+impl Spare {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give(&self, written: Vec<u8>) {
+        if written.capacity() == 0 {
+            return;
+        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(written);
+    }
 }
 
 /// How many bytes wait to be written.

@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
 use crate::cells::{Cells, Texts, published, ranks};
-use crate::emit::while_writing;
+use crate::emit::{Spare, while_writing};
 use crate::fold::RowIndex;
 use crate::order::generator;
 use crate::pending::write_failed;
@@ -329,7 +329,7 @@ pub(crate) fn replay(
     }
     let cells = Cells::new(plan, output, renderer);
     let mut rng = generator();
-    while_writing(sink, |send| {
+    while_writing(sink, &Spare::default(), |send| {
         for bucket in buckets {
             let bucket = bucket.into_inner().expect("no worker is left");
             let bytes = bucket.into_bytes().map_err(|e| write_failed(directory, &e))?;

@@ -214,13 +214,15 @@ impl Sink {
         }
     }
 
-    pub(crate) fn write(&mut self, block: Block) -> Result<()> {
+    /// Writes a block, and gives back the room of its text.
+    pub(crate) fn write(&mut self, block: Block) -> Result<Vec<u8>> {
         match (self, block) {
-            (Sink::Text(sink), Block::Text(bytes)) => sink.write(&bytes),
-            (Sink::Arrow(sink), Block::Batch(batch)) => sink.write(&batch),
-            (Sink::Parquet(sink), Block::Columns(columns)) => sink.write(columns),
+            (Sink::Text(sink), Block::Text(bytes)) => return sink.write(&bytes).map(|()| bytes),
+            (Sink::Arrow(sink), Block::Batch(batch)) => sink.write(&batch)?,
+            (Sink::Parquet(sink), Block::Columns(columns)) => sink.write(columns)?,
             _ => unreachable!("blocks are rendered for their sink"),
         }
+        Ok(Vec::new())
     }
 
     /// Finishes the file.
