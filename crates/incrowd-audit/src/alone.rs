@@ -54,11 +54,7 @@ pub struct Alone {
 pub fn alone(table: &Columnar, of: Option<&[u32]>) -> Result<Alone> {
     let all: Vec<usize> = (0..table.columns.len()).collect();
     let name = |set: &[usize]| set.iter().map(|&c| table.columns[c].name.clone()).collect::<Vec<_>>();
-    let single = |&column: &usize| match of {
-        None => table.columns[column].counts().into_iter().filter(|&n| n == 1).count() as u64,
-        Some(_) => alone_on(table, of, &[column]),
-    };
-    let singles: Vec<u64> = all.par_iter().map(single).collect();
+    let singles: Vec<u64> = all.par_iter().map(|&column| alone_on(table, of, &[column])).collect();
     let people = match of {
         None => table.records as u64,
         Some(of) => different(of),

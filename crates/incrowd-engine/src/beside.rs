@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts};
+use rayon::prelude::*;
 
 use crate::cells::NO_TEXT;
 use crate::codes::{NumberCodes, TextCodes, UNKNOWN};
@@ -119,12 +120,17 @@ impl Looked {
         }
         batches.sort_unstable_by_key(|(first, _)| *first);
         let records = batches.iter().map(|(_, own)| own.first().map_or(0, Vec::len)).sum();
-        let column = |(at, (name, codes)): (usize, (String, usize))| {
-            let mut all = Vec::with_capacity(records);
-            batches.iter_mut().for_each(|(_, own)| all.append(&mut own[at]));
-            CodedColumn { name, texts: PackedTexts::unnamed(codes), codes: all }
+        let mut parts: Vec<Vec<Vec<u32>>> = self.names.iter().map(|_| Vec::with_capacity(batches.len())).collect();
+        for (_, own) in batches {
+            parts.iter_mut().zip(own).for_each(|(parts, own)| parts.push(own));
+        }
+        let column = |((name, codes), parts): ((String, usize), Vec<Vec<u32>>)| CodedColumn {
+            name,
+            texts: PackedTexts::unnamed(codes),
+            codes: parts.concat(),
         };
-        let columns = self.names.into_iter().zip(codes).enumerate().map(column).collect();
+        let columns: Vec<_> = self.names.into_iter().zip(codes).zip(parts).collect();
+        let columns = columns.into_par_iter().map(column).collect();
         Seen { table: Columnar { columns, records }, ..Seen::default() }
     }
 }

@@ -16,8 +16,9 @@ use crate::{Content, Order, Output};
 /// Buckets that are shuffled at once.
 const WINDOW: usize = 32;
 
-/// Text that is rendered at once, and text that waits for the disk, about.
-const TEXT: usize = 8 << 20;
+/// Text that is rendered at once, about, and text that waits for the disk: so little that it is still at hand when it is written.
+const TEXT: usize = 6 << 20;
+const WAITING: usize = 3 * TEXT;
 
 /// Text of a piece that one thread renders, about.
 const PIECE: usize = 1 << 20;
@@ -273,7 +274,7 @@ impl Waiting {
     /// Waits until there is room, and takes it. A block that is larger than all the room goes alone.
     fn more(&self, bytes: usize) {
         let waiting = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > TEXT;
+        let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > WAITING;
         *self.written.wait_while(waiting, full).unwrap_or_else(PoisonError::into_inner) += bytes;
     }
 

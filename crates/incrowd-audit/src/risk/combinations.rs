@@ -15,6 +15,7 @@
 use incrowd_core::{CodedColumn, Columnar, Error, Progress, Result};
 use rayon::prelude::*;
 
+use super::few;
 use super::partition::{Grouping, Stripped};
 use super::persons::{ByPerson, Of};
 
@@ -219,7 +220,10 @@ pub fn alone_on(table: &Columnar, of: Option<&[u32]>, columns: &[usize]) -> u64 
     let mut sorted = columns.to_vec();
     sorted.sort_by_key(|&c| (std::cmp::Reverse(table.columns[c].texts.codes()), c));
     match of {
-        None => by::<Stripped>(table, (), &sorted),
+        None => few::unique(table, &sorted).unwrap_or_else(|| match sorted[..] {
+            [one] => table.columns[one].counts().into_iter().filter(|&records| records == 1).count() as u64,
+            _ => by::<Stripped>(table, (), &sorted),
+        }),
         Some(of) => {
             let persons = of.iter().max().map_or(0, |&most| most as usize + 1);
             by::<ByPerson<'_>>(table, Of { record: of, persons }, &sorted)

@@ -7,6 +7,7 @@
 
 mod by_column;
 mod combinations;
+mod few;
 mod partition;
 mod persons;
 pub mod population;

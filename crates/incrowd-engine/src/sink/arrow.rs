@@ -62,7 +62,7 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
     for (column, field) in schema.fields().iter().enumerate() {
         let planned = rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
         columns.push(match planned {
-            Some((texts, codes)) if coded && *field.data_type() == DataType::Utf8 => {
+            Some((texts, codes)) if coded && is_text(field.data_type()) => {
                 let codes = codes.into_iter().map(|code| texts.as_read(code)).collect();
                 Column::Coded(Codes { codes, texts: texts.clone() })
             }
@@ -80,6 +80,15 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
         });
     }
     Ok(Columns { records: found.len(), columns })
+}
+
+/// Whether a file of Parquet holds such a column as texts, whatever it is in memory.
+fn is_text(of: &DataType) -> bool {
+    match of {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
 }
 
 /// The values of texts of which each is read once; `None` if one of them is no such value.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::joined::Sensitive;
 use super::runs::Choice;
-use super::space::{Layout, Space, Unit};
+use super::space::{Alike, Layout, Space, Unit};
 use super::{Cut, Mondrian};
 use crate::join::JoinRules;
 use crate::{asks_more, fewest_persons, fewest_records};
@@ -77,11 +77,14 @@ impl<U: Unit> Part<U> {
     }
 }
 
+/// Lines whose bounds are looked for together.
+const LINES: usize = 8;
+
 /// Widens bounds by codes, all at once: in copies, which a compiler knows to be apart.
 #[inline]
-fn widen<U: Unit, const N: usize>(codes: &[U; N], lo: &mut [U; N], hi: &mut [U; N]) {
+fn widen<U: Unit>(codes: &[U; LINES], lo: &mut [U; LINES], hi: &mut [U; LINES]) {
     let (mut least, mut greatest) = (*lo, *hi);
-    for at in 0..N {
+    for at in 0..LINES {
         least[at] = least[at].min(codes[at]);
         greatest[at] = greatest[at].max(codes[at]);
     }
@@ -136,6 +139,8 @@ pub(super) struct Splitter<'a> {
     pub(super) keeps_people: bool,
     /// Whose rows are external, if some are.
     pub(super) rules: Option<&'a JoinRules<'a>>,
+    /// Rows that are one with others.
+    pub(super) alike: Alike,
     progress: &'a dyn Progress,
 }
 
@@ -170,6 +175,7 @@ impl<'a> Splitter<'a> {
             population,
             keeps_people,
             rules,
+            alike: Alike::default(),
             progress,
         }
     }
@@ -218,24 +224,33 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    #[inline]
-    pub(super) fn include<U: Unit>(&self, part: &mut Part<U>, row: &[U]) {
-        let (codes, few) = row[..self.layout.width].as_chunks::<8>();
-        let (lo, few_lo) = part.lo.as_chunks_mut::<8>();
-        let (hi, few_hi) = part.hi.as_chunks_mut::<8>();
-        codes.iter().zip(lo).zip(hi).for_each(|((codes, lo), hi)| widen(codes, lo, hi));
-        let (codes, last) = few.as_chunks::<4>();
-        let (lo, last_lo) = few_lo.as_chunks_mut::<4>();
-        let (hi, last_hi) = few_hi.as_chunks_mut::<4>();
-        codes.iter().zip(lo).zip(hi).for_each(|((codes, lo), hi)| widen(codes, lo, hi));
-        for ((&code, lo), hi) in last.iter().zip(last_lo).zip(last_hi) {
-            *lo = (*lo).min(code);
-            *hi = (*hi).max(code);
+    /// Tells a part of rows that lie one after another: what they reach from and to, and how many records they have.
+    pub(super) fn include<U: Unit>(&self, part: &mut Part<U>, rows: &[U]) {
+        let Layout { width, stride } = self.layout;
+        let each = || rows.chunks_exact(stride);
+        // So many lines at a time; what comes after the codes in a row does not count.
+        for first in (0..width).step_by(LINES).map(|first| first.min(stride.saturating_sub(LINES))) {
+            let (mut lo, mut hi) = ([U::MAX; LINES], [U::default(); LINES]);
+            match stride >= LINES {
+                true => each().for_each(|row| match row[first..].first_chunk() {
+                    Some(codes) => widen(codes, &mut lo, &mut hi),
+                    None => unreachable!("a row has its length"),
+                }),
+                // There are fewer lines than that.
+                false => each().for_each(|row| {
+                    let ends = lo.iter_mut().zip(&mut hi).zip(row);
+                    ends.for_each(|((lo, hi), &code)| (*lo, *hi) = ((*lo).min(code), (*hi).max(code)));
+                }),
+            }
+            for (line, (lo, hi)) in (first..width).zip(lo.into_iter().zip(hi)) {
+                part.lo[line] = part.lo[line].min(lo);
+                part.hi[line] = part.hi[line].max(hi);
+            }
         }
-        let records = u64::from(self.layout.weight(row));
-        part.records += records;
-        if self.rules.is_some_and(|rules| rules.is_microdata(self.layout.id(row))) {
-            part.microdata += records;
+        part.records += each().map(|row| u64::from(self.layout.weight(row))).sum::<u64>();
+        if let Some(rules) = self.rules {
+            let own = each().filter(|row| rules.is_microdata(self.layout.id(row)));
+            part.microdata += own.map(|row| u64::from(self.layout.weight(row))).sum::<u64>();
         }
     }
 
@@ -297,7 +312,8 @@ impl<'a> Splitter<'a> {
 
     fn keep<U: Unit>(&self, part: &Part<U>, rows: &[U], leaves: &mut Leaves) {
         leaves.spans.extend((0..self.layout.width).map(|line| part.span(line)));
-        leaves.rows.extend(rows.chunks_exact(self.layout.stride).map(|row| self.layout.id(row)));
+        let rows = rows.chunks_exact(self.layout.stride);
+        leaves.rows.extend(rows.flat_map(|row| self.alike.rows(self.layout.id(row))));
         leaves.ends.push(leaves.rows.len());
         leaves.records.push(part.records);
         let (mut cost, mut regular) = (0.0, 0.0);

@@ -139,10 +139,13 @@ impl<'a> Runs<'a> {
     ) -> Runs<'a> {
         let sensitive = models.iter().any(|model| crate::asks_more(&**model));
         let sorted = mondrian.cut == Cut::Relaxed;
-        let rows = if space::is_narrow(data) {
-            Rows::Narrow(Space::load(data, None, sensitive, sorted))
-        } else {
-            Rows::Wide(Space::load(data, None, sensitive, sorted))
+        // Where only records are counted, rows that differ in sensitive values alone are one.
+        let counted = !sensitive && !sorted && data.persons().is_none() && !data.is_weighed();
+        let rows = match (space::is_narrow(data), counted) {
+            (true, true) => Rows::Narrow(Space::counted(data)),
+            (true, false) => Rows::Narrow(Space::load(data, None, sensitive, sorted)),
+            (false, true) => Rows::Wide(Space::counted(data)),
+            (false, false) => Rows::Wide(Space::load(data, None, sensitive, sorted)),
         };
         Runs { data, models, mondrian, suppressible, rows }
     }
@@ -209,7 +212,8 @@ impl<'a> Runs<'a> {
         progress: &dyn Progress,
     ) -> Outcome {
         let (data, layout) = (self.data, space.layout);
-        let splitter = Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
+        let mut splitter = Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
+        splitter.alike = space.alike.clone();
         let leaves = splitter.run(&mut space, suppressible);
         let cost = leaves.iter().map(|part| part.cost).sum::<f64>();
         let at_least = cost - leaves.iter().map(|part| part.regular_cost).sum::<f64>();
@@ -222,5 +226,45 @@ impl<'a> Runs<'a> {
             outcome.at_least += lost;
         }
         outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::model::Promise;
+    use incrowd_core::{ColumnSpec, Folded, SensitiveSpec, Silent, Value};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Rows that differ in sensitive values alone, put together or each by itself.
+        #[test]
+        fn rows_that_are_alike_are_divided_like_one(
+            table in prop::collection::vec((0u8..5, 0u8..5, 0u8..4), 4..150),
+            k in 1i64..6,
+            suppressible in prop_oneof![Just(0u64), 1u64..9],
+        ) {
+            let texts: Vec<[String; 3]> =
+                table.iter().map(|(a, b, s)| [a.to_string(), b.to_string(), format!("s{s}")]).collect();
+            let records = texts.iter().map(|row| row.iter().map(|text| Some(text.as_str())).collect());
+            let folded = Folded::from_records(&["a", "b", "s"], records, false);
+            let (spec, sensitive) = (ColumnSpec::default(), SensitiveSpec::default());
+            let data = Dataset::encode(folded, &[&spec, &spec], &[&sensitive], "?").unwrap();
+            let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))].into_iter()).unwrap();
+            let models = [promise.model.bind(&data).unwrap()];
+            let mondrian = Mondrian::default();
+            let together = Runs::new(&data, &models, &mondrian, suppressible);
+            let Rows::Narrow(space) = &together.rows else { panic!("codes are small") };
+            let apart = Space::<u16>::load(&data, None, false, false);
+            prop_assert!(space.rows.len() <= apart.rows.len());
+            let apart = Runs { rows: Rows::Narrow(apart), ..Runs::new(&data, &models, &mondrian, suppressible) };
+            let [one, other] = [together, apart].map(|runs| runs.one(&Choice::RoundRobin, &Silent));
+            prop_assert_eq!(one.cost, other.cost);
+            let [one, other] = [one, other].map(|outcome| outcome.partition(&data).unwrap());
+            for row in 0..data.rows() {
+                prop_assert_eq!(one.group(row), other.group(row));
+            }
+            prop_assert_eq!(one.groups(), other.groups());
+        }
     }
 }

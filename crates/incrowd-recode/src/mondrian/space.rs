@@ -1,6 +1,8 @@
 //! The working copy of the table: one flat array of rows that is divided by moving rows, so that every pass over a part
 //! reads memory in order. Codes take two bytes where every domain allows it, which halves what has to be moved.
 
+use std::sync::Arc;
+
 use incrowd_core::Dataset;
 use rayon::prelude::*;
 
@@ -99,7 +101,42 @@ pub(super) struct Space<U> {
     /// As long as `rows` where rows are to be moved.
     pub(super) spare: Vec<U>,
     pub(super) layout: Layout,
+    /// Which rows of the table are one row here with the row before them.
+    pub(super) alike: Alike,
 }
+
+/// Rows of a table that have the quasi-identifiers of the row before them, one bit each; no bits if that is said of none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Alike(Arc<Vec<u64>>);
+
+impl Alike {
+    /// If so few rows are that the others are not worth being laid out apart, none is.
+    fn of(data: &Dataset) -> Alike {
+        let is_alike = |row: usize| row > 0 && data.quasi_codes(row) == data.quasi_codes(row - 1);
+        let bits = |word: usize| {
+            let rows = 64 * word..data.rows().min(64 * (word + 1));
+            rows.enumerate().fold(0, |bits, (at, row)| bits | u64::from(is_alike(row)) << at)
+        };
+        let bits: Vec<u64> =
+            (0..data.rows().div_ceil(64)).into_par_iter().with_min_len(1 << 8).map(bits).collect();
+        let alike: usize = bits.iter().map(|bits| bits.count_ones() as usize).sum();
+        if alike * FEW < data.rows() { Alike::default() } else { Alike(Arc::new(bits)) }
+    }
+
+    #[inline]
+    fn has(&self, row: usize) -> bool {
+        self.0.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// A row, and those after it that are alike.
+    #[inline]
+    pub(super) fn rows(&self, first: u32) -> impl Iterator<Item = u32> {
+        std::iter::once(first).chain((first + 1..).take_while(|&row| self.has(row as usize)))
+    }
+}
+
+/// Rows are put together if one of so many is alike at least.
+const FEW: usize = 16;
 
 impl<U: Unit> Space<U> {
     /// The rows with room to move them in.
@@ -110,7 +147,42 @@ impl<U: Unit> Space<U> {
 
     /// The rows once more, so that they can be divided in another way.
     pub(super) fn copy(&self) -> Space<U> {
-        Space { rows: self.rows.clone(), spare: vec![U::default(); self.rows.len()], layout: self.layout }
+        let (rows, spare) = (self.rows.clone(), vec![U::default(); self.rows.len()]);
+        Space { rows, spare, layout: self.layout, alike: self.alike.clone() }
+    }
+
+    /// Copies the table for divisions that look at nothing but quasi-identifiers and the number of records, and never divide
+    /// records that are alike.
+    pub(super) fn counted(data: &Dataset) -> Space<U> {
+        let alike = Alike::of(data);
+        if alike.0.is_empty() {
+            return Space::load(data, None, false, false);
+        }
+        let width = data.quasi().len();
+        let stride = width + 2 * U::PER_WORD;
+        let blocks: Vec<&[u64]> = alike.0.chunks(AT_ONCE / 64).collect();
+        let first = |block: usize| block * AT_ONCE;
+        let ones = |bits: &[u64]| bits.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
+        let of_block = |block: usize| AT_ONCE.min(data.rows() - first(block)) - ones(blocks[block]);
+        let lengths: Vec<usize> = (0..blocks.len()).map(of_block).collect();
+        let mut rows = vec![U::default(); lengths.iter().sum::<usize>() * stride];
+        let mut rest = rows.as_mut_slice();
+        let places: Vec<&mut [U]> = lengths
+            .iter()
+            .map(|length| rest.split_off_mut(..length * stride).unwrap_or_default())
+            .collect();
+        places.into_par_iter().enumerate().for_each(|(block, place)| {
+            let own = first(block)..data.rows().min(first(block + 1));
+            let starts = own.filter(|&row| !alike.has(row));
+            for (row, out) in starts.zip(place.chunks_exact_mut(stride)) {
+                let (codes, rest) = out.split_at_mut(width);
+                codes.iter_mut().zip(data.quasi_codes(row)).for_each(|(to, &code)| *to = U::of_code(code));
+                let records = alike.rows(row as u32).map(|row| data.weight(row as usize));
+                put_records(records.fold(0, u64::saturating_add), rest);
+                U::put_word(row as u32, &mut rest[U::PER_WORD..]);
+            }
+        });
+        Space { rows, spare: Vec::new(), layout: Layout { width, stride }, alike }
     }
 
     /// Copies the table, or only some rows of it. With `sensitive` the rows carry their sensitive codes, with `sorted` they
@@ -136,8 +208,7 @@ impl<U: Unit> Space<U> {
                 let row = row_at(chunk * AT_ONCE + i);
                 let (codes, rest) = out.split_at_mut(width);
                 codes.iter_mut().zip(data.quasi_codes(row)).for_each(|(to, &code)| *to = U::of_code(code));
-                // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
-                U::put_word(u32::try_from(data.weight(row)).unwrap_or(u32::MAX), rest);
+                put_records(data.weight(row), rest);
                 U::put_word(row as u32, &mut rest[U::PER_WORD..]);
                 if sensitive {
                     let own = rest[2 * U::PER_WORD..].iter_mut().zip(data.sensitive_codes(row));
@@ -145,6 +216,11 @@ impl<U: Unit> Space<U> {
                 }
             }
         });
-        Space { rows, spare: Vec::new(), layout: Layout { width, stride } }
+        Space { rows, spare: Vec::new(), layout: Layout { width, stride }, alike: Alike::default() }
     }
+}
+
+/// Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
+fn put_records<U: Unit>(records: u64, out: &mut [U]) {
+    U::put_word(u32::try_from(records).unwrap_or(u32::MAX), out);
 }

@@ -14,7 +14,7 @@ impl Splitter<'_> {
     pub(super) fn bounds<U: Unit>(&self, rows: &[U]) -> Part<U> {
         let chunk = |rows: &[U]| {
             let mut part = self.no_part();
-            rows.chunks_exact(self.layout.stride).for_each(|row| self.include(&mut part, row));
+            self.include(&mut part, rows);
             part
         };
         let chunks = rows.par_chunks(AT_ONCE * self.layout.stride).map(chunk);
@@ -111,12 +111,30 @@ impl Splitter<'_> {
         mut places: Vec<&mut [U]>,
         mut parts: Vec<&mut Part<U>>,
     ) {
+        let mut filled = vec![0; places.len()];
         for (i, row) in rows.chunks_exact(self.layout.stride).enumerate() {
             let Some(n) = Self::part_of(split, lo, first + i, row) else { continue };
-            let Some(place) = places[n].split_off_mut(..self.layout.stride) else { continue };
-            place.copy_from_slice(row);
-            self.include(parts[n], row);
+            copy_row(row, &mut places[n][filled[n]..][..self.layout.stride]);
+            filled[n] += self.layout.stride;
         }
+        parts.iter_mut().zip(places).for_each(|(part, own)| self.include(part, own));
+    }
+}
+
+/// Copies a row. Most are of a length that takes two pieces, which may overlap: that is quicker than asking how long it is.
+#[inline]
+fn copy_row<U: Unit>(from: &[U], to: &mut [U]) {
+    const PIECE: usize = 8;
+    let pieces = from.first_chunk::<PIECE>().zip(from.last_chunk::<PIECE>());
+    if let Some((front, back)) = pieces.filter(|_| from.len() <= 2 * PIECE && to.len() == from.len()) {
+        if let Some(place) = to.first_chunk_mut::<PIECE>() {
+            *place = *front;
+        }
+        if let Some(place) = to.last_chunk_mut::<PIECE>() {
+            *place = *back;
+        }
+    } else {
+        to.copy_from_slice(from);
     }
 }
 
