@@ -17,11 +17,11 @@ use crate::{Content, Order, Output};
 const WINDOW: usize = 32;
 
 /// Text that is rendered at once, about, and text that waits for the disk: so little that it is still at hand when it is written.
-const TEXT: usize = 6 << 20;
-const WAITING: usize = 3 * TEXT;
+const TEXT: usize = 4 << 20;
+const WAITING: usize = 2 * TEXT;
 
 /// Text of a piece that one thread renders, about.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 18;
 
 /// Records as numbers: of each its group, then the codes of its sensitive values. The group's cells are all that must be
 /// looked for elsewhere.

@@ -225,7 +225,8 @@ impl Shorts {
     }
 
     fn put(&mut self, text: Short, code: u32) {
-        if 2 * (self.used + 1) > self.slots.len() {
+        // Few share a place: a second look costs more than a larger table.
+        if 4 * (self.used + 1) > self.slots.len() {
             let old = std::mem::take(&mut self.slots);
             self.slots = vec![Slot::EMPTY; 2 * old.len()];
             for own in old.into_iter().filter(|own| !own.is_empty()) {

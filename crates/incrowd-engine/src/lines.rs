@@ -10,7 +10,7 @@ use crate::sink::text::Marks;
 /// Lines whose groups are touched before they are written.
 const TOUCHED: usize = 64;
 /// Groups whose text lies together, as a power of two.
-const TOGETHER: u32 = 13;
+const TOGETHER: u32 = 9;
 
 /// Published lines of text, put together from what is the same for a whole group and the sensitive values between.
 pub(crate) struct Lines<'a> {
@@ -28,7 +28,7 @@ struct Pieces {
     /// More follows than belongs to the last piece, so that every piece can be read together with what is behind it.
     bytes: Vec<u8>,
     /// Where each piece begins, and where the last one ends.
-    bounds: Vec<usize>,
+    bounds: Vec<u32>,
 }
 
 impl Pieces {
@@ -37,7 +37,8 @@ impl Pieces {
     }
 
     fn end(&mut self) {
-        self.bounds.push(self.bytes.len());
+        let end = u32::try_from(self.bytes.len());
+        self.bounds.push(end.expect("four gigabytes hold the lines of a few groups, and the values of a column"));
     }
 
     fn finish(mut self) -> Pieces {
@@ -116,7 +117,7 @@ impl<'a> Lines<'a> {
             let Some(group) = plan.partition().group(row) else { return (0, 0) };
             let (own, first) = self.place(group.0);
             let records = plan.dataset().weight(row);
-            (records, records * (own.bounds[first + width] - own.bounds[first]) as u64)
+            (records, records * u64::from(own.bounds[first + width] - own.bounds[first]))
         };
         let rows = (0..plan.dataset().rows()).into_par_iter().with_min_len(1 << 14);
         let (records, bytes) = rows.map(row).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -131,7 +132,7 @@ impl<'a> Lines<'a> {
             // Groups lie anywhere in memory. Touching those of a block first lets the processor wait for all at once.
             let touch = |look: &[u32]| {
                 let (own, first) = self.place(look[0]);
-                let start = own.bounds[first];
+                let start = own.bounds[first] as usize;
                 let next = own.bytes.get(start + 64).copied().unwrap_or(0);
                 own.bytes.get(start).copied().unwrap_or(0) ^ next
             };
@@ -170,7 +171,8 @@ impl Text {
 
     /// Adds a part of other bytes.
     #[inline]
-    fn put(&mut self, from: &[u8], start: usize, end: usize) {
+    fn put(&mut self, from: &[u8], start: u32, end: u32) {
+        let (start, end) = (start as usize, end as usize);
         let length = end - start;
         let done = (length <= SHORT && self.copy::<SHORT>(from, start))
             || (length <= MIDDLE && self.copy::<MIDDLE>(from, start));
