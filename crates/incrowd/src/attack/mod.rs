@@ -6,7 +6,6 @@ mod skewed;
 mod tables;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use incrowd_audit::attack::{
     self, ATTACKS, Adversary, AsItIs, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
@@ -32,8 +31,8 @@ pub use report::{AttackReport, Attacked, LimitJudged};
 pub struct AttackRequest {
     /// A table of people with names or other details.
     pub external: Option<Table>,
-    /// Another release about some of the same people.
-    pub second: Option<PathBuf>,
+    /// Another release about some of the same people. What is left empty is asked of its manifest, else of the first release.
+    pub second: Option<Judging>,
     /// The attacks to run; empty means all.
     pub only: Vec<String>,
     /// Who counts as at risk, by attack.
@@ -108,7 +107,7 @@ pub(crate) fn attack_case(
     let external = request.external.as_ref();
     let external = external.map(|table| tables.table(table, "external table", &[]));
     let external = external.transpose()?;
-    let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
+    let second = request.second.as_ref().map(|second| tables.second(second)).transpose()?;
     let original = original
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;

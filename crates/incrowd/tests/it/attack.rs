@@ -89,7 +89,7 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     let second = release(dir.path(), "second.csv", &["zip"], 9);
     let judging = Judging::new(&first);
     let mut request = AttackRequest {
-        second: Some(second),
+        second: Some(Judging::new(second)),
         external: Some(dir.path().join("people.csv").into()),
         only: vec!["intersection".into()],
         ..AttackRequest::default()
@@ -101,7 +101,7 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     assert_eq!(found(&report, "intersection", Some("income")).fact("not_in_both"), Some(0.0));
     // A release tells nothing about itself that it does not tell anyway.
     let mut itself = request.clone();
-    itself.second = Some(first);
+    itself.second = Some(Judging::new(first));
     let itself = attack(&judging, &itself, &Silent).unwrap();
     let alone = found(&itself, "intersection", Some("disease"));
     assert_eq!(alone.at_risk, 0);
