@@ -62,7 +62,8 @@ impl Reading<'_> {
         let (first, published) = (shelf.first(), shelf.columns(shelf.first())?);
         // Of a range the ends alone may be published.
         let written = theirs.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
-        let ends = |name: &&str| written.is_some_and(|written| written.low_high.iter().any(|own| own == name));
+        let ends =
+            |name: &&str| written.is_some_and(|written| written.low_high.iter().any(|own| own == name));
         let has = |name: &&str| ends(name) || published.iter().any(|column| column == name);
         let quasi: Vec<&str> = reading.quasi_names().into_iter().filter(has).collect();
         let values = reading.sensitive_names().into_iter().filter(has);
@@ -80,6 +81,19 @@ impl Reading<'_> {
                 (theirs, own) => own.or(theirs).unwrap_or_default(),
             }
         };
-        Ok(Second { specs: quasi.iter().map(spec).collect(), table })
+        let specs: Vec<ColumnSpec> = quasi.iter().map(spec).collect();
+        for (name, spec) in quasi.iter().zip(&specs).filter(|(name, _)| own.quasi_names().contains(name)) {
+            let made = theirs.manifest.as_ref().and_then(|manifest| manifest.job.columns.get(name));
+            if let (Some(hierarchy), None) =
+                (made.and_then(|column| column.hierarchy.as_ref()), &spec.hierarchy)
+            {
+                return Err(Error::job(format!(
+                    "column `{name}` of the second release was generalized along a hierarchy ({hierarchy}), without which its \
+                     cells cannot be read"
+                ))
+                .help("give it as `[columns] hierarchy`, or all of them as `[input] hierarchies`"));
+            }
+        }
+        Ok(Second { specs, table })
     }
 }
