@@ -21,7 +21,7 @@ use crate::case::Case;
 use crate::job::{ModelJob, Table};
 use crate::judging::Judging;
 use crate::publication::Views;
-use tables::Reading;
+use tables::{Reading, Second};
 
 pub use private::Exposed;
 pub use report::{AttackReport, Attacked, LimitJudged};
@@ -102,12 +102,16 @@ pub(crate) fn attack_case(
     let tables = Reading { case, progress };
     // Sensitive values of a population say something only where people and values stand in one table.
     let also = if views.values.is_none() { case.reading.sensitive_names() } else { Vec::new() };
+    let people = judging.population.is_some() || request.external.is_some();
+    let second = request.second.as_ref().map(|second| tables.second(second, people)).transpose()?;
+    // Whoever has another release as well looks for people in it by what it tells of them.
+    let more: Vec<&str> = second.iter().flat_map(Second::quasi).collect();
+    let also: Vec<&str> = also.into_iter().chain(more.iter().copied()).collect();
     let population = judging.population.as_ref().map(|p| tables.table(&p.table(), "population", &also));
     let population = population.transpose().map_err(|e| e.at("population.path"))?;
     let external = request.external.as_ref();
-    let external = external.map(|table| tables.table(table, "external table", &[]));
+    let external = external.map(|table| tables.table(table, "external table", &more));
     let external = external.transpose()?;
-    let second = request.second.as_ref().map(|second| tables.second(second)).transpose()?;
     let original = original
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;

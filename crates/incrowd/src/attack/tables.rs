@@ -18,7 +18,7 @@ pub(super) struct Reading<'a> {
 /// A table of plain values.
 pub(super) struct Other {
     pub(super) table: Folded,
-    /// How many columns it has beside those that were read.
+    /// How many columns it has beside the quasi-identifiers of the release.
     pub(super) further: usize,
 }
 
@@ -26,6 +26,13 @@ pub(super) struct Other {
 pub(super) struct Second {
     pub(super) table: Folded,
     pub(super) specs: Vec<ColumnSpec>,
+}
+
+impl Second {
+    /// The names of its quasi-identifiers.
+    pub(super) fn quasi(&self) -> impl Iterator<Item = &str> {
+        self.table.columns[..self.specs.len()].iter().map(|column| column.name.as_str())
+    }
 }
 
 impl Reading<'_> {
@@ -40,9 +47,13 @@ impl Reading<'_> {
                 quasi.join(", ")
             )));
         }
-        let columns: Vec<String> =
-            quasi.iter().chain(also).filter(has).map(|name| (*name).to_owned()).collect();
+        let mut columns: Vec<String> = quasi.iter().filter(has).map(|name| (*name).to_owned()).collect();
         let further = source.columns().len() - columns.len();
+        for name in also.iter().filter(has) {
+            if !columns.iter().any(|known| known == name) {
+                columns.push((*name).to_owned());
+            }
+        }
         let missing = self.case.reading.missing.clone();
         let table = source.fold(&FoldSpec { columns, missing, ..FoldSpec::default() }, self.progress)?;
         if table.records() == 0 {
@@ -51,8 +62,9 @@ impl Reading<'_> {
         Ok(Other { table, further })
     }
 
-    /// Another release. Its roles are those of its own manifest, else those of the first release.
-    pub(super) fn second(&self, judging: &Judging) -> Result<Second> {
+    /// Another release. Its roles are those of its own manifest, else those of the first release. `people` says whether some are
+    /// looked for in it; else it is compared with the first release alone.
+    pub(super) fn second(&self, judging: &Judging, people: bool) -> Result<Second> {
         let theirs = Case::open(judging)?;
         theirs.need_ranges()?;
         let own = &self.case.reading;
@@ -82,7 +94,8 @@ impl Reading<'_> {
             }
         };
         let specs: Vec<ColumnSpec> = quasi.iter().map(spec).collect();
-        for (name, spec) in quasi.iter().zip(&specs).filter(|(name, _)| own.quasi_names().contains(name)) {
+        let looked_at = |name: &str| people || own.quasi_names().contains(&name);
+        for (name, spec) in quasi.iter().zip(&specs).filter(|(name, _)| looked_at(name)) {
             let made = theirs.manifest.as_ref().and_then(|manifest| manifest.job.columns.get(name));
             if let (Some(hierarchy), None) =
                 (made.and_then(|column| column.hierarchy.as_ref()), &spec.hierarchy)

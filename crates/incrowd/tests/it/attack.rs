@@ -21,6 +21,11 @@ fn people() -> String {
     table + "victim,99,02199,plague,9000\n"
 }
 
+/// Of the same people nothing but where they live.
+fn zips() -> String {
+    people().lines().map(|line| format!("{}\n", line.split(',').nth(2).unwrap())).collect()
+}
+
 fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
     let table = dir.join("people.csv");
     std::fs::write(&table, people()).unwrap();
@@ -114,17 +119,30 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     request.external = None;
     let worst = attack(&judging, &request, &Silent).unwrap();
     assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
+    // People are looked for in the second by what it tells of them, also where the first tells nothing of that.
+    request.external = Some(dir.path().join("people.csv").into());
+    request.second = Some(judging.clone());
+    let by_zip = Judging::new(release(dir.path(), "zip.csv", &["zip"], 4));
+    let both = attack(&by_zip, &request, &Silent).unwrap();
+    let income = found(&both, "intersection", Some("income"));
+    assert_eq!((income.of, income.fact("not_in_both")), (201, Some(0.0)));
+    std::fs::write(dir.path().join("zips.csv"), zips()).unwrap();
+    request.external = Some(dir.path().join("zips.csv").into());
+    let less = attack(&by_zip, &request, &Silent).unwrap();
+    let less = found(&less, "intersection", Some("income"));
+    assert!(income.average > less.average, "{} {}", income.average, less.average);
 }
 
 /// A second release in memory, with its manifest or without, tells what the same release in a file tells.
 #[test]
 fn a_second_release_may_be_in_memory() {
     let dir = tempfile::tempdir().unwrap();
-    let judging = Judging::new(release(dir.path(), "first.csv", &["age", "zip"], 4));
+    let judging = Judging::new(release(dir.path(), "first.csv", &["zip"], 4));
     let text: String = (0..20).chain([99]).map(|i| format!("021{i:02};half {};*\n", i / 10)).collect();
     let arx = HierarchySpec::Arx { name: "zip.csv".into(), text };
     let people = dir.path().join("people.csv");
-    let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease"]).hierarchy("zip", arx);
+    let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease", "income"]);
+    let job = job.hierarchy("zip", arx);
     let alike = job.clone().k(4).output(dir.path().join("alike.csv"));
     anonymize(&alike, &Silent).unwrap();
     let alike = Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("alike.csv")) };
