@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -94,6 +96,46 @@ def test_a_release_does_not_change(arrow: object) -> None:
     table, before = release.to_pandas(), release.to_pandas()
     table["age"] = "changed"
     pd.testing.assert_frame_equal(release.to_pandas(), before)
+
+
+def test_a_manifest_is_a_dictionary(tmp_path: Path, arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / "out.csv")
+    manifest, written = release.manifest, json.loads((tmp_path / "out.release.json").read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(manifest)) == manifest.to_dict() == written
+    assert list(manifest) == list(written)
+    assert dict(manifest)["records"] is manifest.records and {**manifest} == manifest
+    assert isinstance(manifest, dict) and manifest.get("no such key", 7) == 7
+    # What is made of it is somebody's own; it itself does not change, at any depth.
+    own = manifest.to_dict()
+    own["models"].append("mine")
+    own["records"]["published"] = 0
+    merged = manifest | {"note": "mine"}
+    assert merged["note"] == "mine" and "note" not in manifest
+    changes: list[Any] = [
+        lambda one: one.__setitem__("k", 1), lambda one: one.__delitem__("published"), lambda one: one.update(k=1),
+        lambda one: one.pop("published"), lambda one: one.popitem(), lambda one: one.setdefault("k", 1),
+        lambda one: one.clear(), lambda one: one.__ior__({"k": 1}),
+    ]
+    for change in changes:
+        for one in (manifest, manifest.records):
+            with pytest.raises(TypeError, match="does not change"):
+                change(one)
+    for again in (pickle.loads(pickle.dumps(manifest)), copy.copy(manifest), copy.deepcopy(manifest)):
+        assert again == manifest and type(again) is type(manifest) and type(again.records) is type(manifest.records)
+    assert manifest.to_dict() == written
+
+
+def test_every_answer_can_be_stored(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    compared = incrowd.compare(arrow, **ROLES, k=[5], algorithms=["mondrian"])
+    answers: list[incrowd.Record] = [
+        release.private, incrowd.verify(release), incrowd.attack(release), incrowd.measure(arrow, release, queries=5),
+        incrowd.profile(arrow), compared, incrowd.explain("mondrian"), incrowd.report(release),
+    ]
+    for answer in answers:
+        assert json.loads(json.dumps(answer)) == answer.to_dict()
+        assert copy.deepcopy(answer) == answer
+    assert copy.copy(compared).plot().html == compared.plot().html
 
 
 def test_columns_without_a_role_are_told(arrow: object) -> None:
