@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,16 @@ def test_every_answer_can_be_stored(arrow: object) -> None:
 def test_columns_without_a_role_are_told(arrow: object) -> None:
     with pytest.warns(incrowd.Warning, match="no role: name, sex"):
         incrowd.anonymize(arrow, quasi=["age", "zip"], sensitive="disease", k=5)
+
+
+def test_warnings_name_arguments(columns: dict[str, list[object]]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    few = pa.table({**columns, "income": list(range(100)) + [7] * 300})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        incrowd.anonymize(few, **ROLES, passthrough="income", k=5)
+    said = " ".join(str(warning.message) for warning in told)
+    assert "are alone with" in said and "say `unlinkable=` where nobody else can know it" in said and "linkable = false" not in said
 
 
 def test_a_release_in_files(tmp_path: Path, arrow: object) -> None:
