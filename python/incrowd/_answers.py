@@ -6,9 +6,9 @@ import csv
 import html
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from . import _incrowd
 from ._shown import bar, box, number, quiet, table, texts, verdict
@@ -29,51 +29,76 @@ def _thawed(value: Any) -> Any:
     return value
 
 
-class Record(Mapping[str, Any]):
-    """Named values: ``record.name`` and ``record["name"]`` are the same. It cannot be changed."""
+class Record(dict[str, Any]):
+    """Named values: ``record.name`` and ``record["name"]`` are the same. It cannot be changed.
 
-    __slots__ = ("_fields",)
-    _fields: dict[str, Any]
+    It is a dictionary, so ``json.dumps(record)`` and ``dict(record)`` work. Lists are tuples.
+    """
+
+    __slots__ = ()
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        object.__setattr__(self, "_fields", {name: _frozen(value) for name, value in fields.items()})
-
-    def __getitem__(self, name: str) -> Any:
-        return self._fields[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)
+        super().__init__({name: _frozen(value) for name, value in fields.items()})
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self._fields[name]
+            return self[name]
         except KeyError:
-            raise AttributeError(f"there is no `{name}`; known are: {', '.join(self._fields)}", name=name, obj=None) from None
+            raise AttributeError(f"there is no `{name}`; known are: {', '.join(self)}", name=name, obj=None) from None
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"`{name}` cannot be set: this does not change")
 
-    def __delattr__(self, name: str) -> None:
+    def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"`{name}` cannot be deleted: this does not change")
 
+    def __setitem__(self, name: str, value: object) -> NoReturn:
+        self._refuse()
+
+    def __delitem__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    def __ior__(self, other: Any) -> NoReturn:  # type: ignore[misc]
+        self._refuse()
+
+    def clear(self) -> NoReturn:
+        """Refused: this does not change."""
+        self._refuse()
+
+    def pop(self, *_: Any, **__: Any) -> NoReturn:
+        """Refused: this does not change."""
+        self._refuse()
+
+    def popitem(self) -> NoReturn:
+        """Refused: this does not change."""
+        self._refuse()
+
+    def setdefault(self, *_: Any, **__: Any) -> NoReturn:
+        """Refused: this does not change."""
+        self._refuse()
+
+    def update(self, *_: Any, **__: Any) -> NoReturn:
+        """Refused: this does not change."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise TypeError("this does not change; `.to_dict()` gives dictionaries and lists that do")
+
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._fields]
+        return [*super().__dir__(), *self]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries and lists."""
-        return {name: _thawed(value) for name, value in self._fields.items()}
+        return {name: _thawed(value) for name, value in self.items()}
 
     def __repr__(self) -> str:
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return json.dumps(self, indent=2, ensure_ascii=False)
 
     def _repr_html_(self) -> str:
-        rows = [[html.escape(name), html.escape(_text(value))] for name, value in self._fields.items()]
+        rows = [[html.escape(name), html.escape(_text(value))] for name, value in self.items()]
         return box(table(["", ""], rows))
 
 

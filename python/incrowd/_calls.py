@@ -69,6 +69,8 @@ def measure(
 def attack(
     release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Attacks:
+    if "second" in arguments:
+        arguments = {**arguments, "second": _inner(arguments["second"])}
     answer, told = _told(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
     _warn(told)
     return Attacks(json.loads(answer))

@@ -1063,7 +1063,7 @@ def attack(
     population: object | None = None,
     only: Columns | None = None,
     external: object | None = None,
-    second: Path | None = None,
+    second: object | None = None,
     outliers: Mapping[str, Any] | None = None,
     epsilon: Mapping[str, float | str] | None = None,
     suppression: Named | None = None,
@@ -1155,7 +1155,7 @@ def attack(
     Asked:
         only: Only these measures or attacks (see `explain`).
         external: A table of people with names or other details.
-        second: Another release about some of the same people.
+        second: Another release about some of the same people: a release, a DataFrame, or the path of a file.
         outliers: What an outlier is, in the parameters of plain-k-anonymity.
         epsilon: How near a guess of a number must come: {"income": 500} or "5%".
         suppression: How records were withheld, if the manifest does not say.

@@ -25,6 +25,8 @@ pub(crate) struct Arguments {
     given: Map<String, Json>,
     /// Tables in memory, by the argument they were given for.
     tables: Vec<(String, Batches)>,
+    /// Releases, likewise.
+    releases: Vec<(String, Judging)>,
 }
 
 /// Whether a key names a table beside the one the job is about.
@@ -38,6 +40,11 @@ fn is_table(command: Command, name: &str) -> bool {
         || requests_of(command).any(|request| request.takes == Takes::Table && request.name == name)
 }
 
+/// Whether an argument takes a release.
+fn is_release(command: Command, name: &str) -> bool {
+    requests_of(command).any(|request| request.takes == Takes::Release && request.name == name)
+}
+
 /// What stands for a table in memory until it takes its place.
 const IN_MEMORY: &str = "a table in memory";
 
@@ -46,6 +53,7 @@ const IN_MEMORY: &str = "a table in memory";
 pub(crate) struct Asked {
     given: Map<String, Json>,
     tables: Vec<(String, Batches)>,
+    releases: Vec<(String, Judging)>,
 }
 
 impl Asked {
@@ -59,6 +67,11 @@ impl Asked {
             Some((_, batches)) => Ok(Some(Table::in_memory(batches.clone()))),
             None => Ok(self.path(name)?.map(Table::file)),
         }
+    }
+
+    /// A release, in memory or in a file.
+    pub(crate) fn release(&self, name: &str) -> Option<Judging> {
+        self.releases.iter().find(|(own, _)| own == name).map(|(_, judging)| judging.clone())
     }
 }
 
@@ -82,9 +95,14 @@ fn is_short(flag: &Flag) -> bool {
 impl Arguments {
     /// Reads the arguments; those that are `None` were not given.
     pub(crate) fn of(py: Python<'_>, command: Command, given: &Bound<'_, PyDict>) -> PyResult<Arguments> {
-        let (mut read, mut tables) = (Map::new(), Vec::new());
+        let (mut read, mut tables, mut releases) = (Map::new(), Vec::new(), Vec::new());
         for (name, value) in given {
             let name: String = name.extract()?;
+            if is_release(command, &name) && !value.is_none() {
+                releases.push((name.clone(), Judged::of(&value)?.judging().0));
+                read.insert(name, IN_MEMORY.into());
+                continue;
+            }
             if is_table(command, &name) && value.hasattr("__arrow_c_stream__")? {
                 if let Given::Memory(batches) = value.extract()? {
                     tables.push((name.clone(), batches));
@@ -99,7 +117,7 @@ impl Arguments {
                 read.insert(name, value);
             }
         }
-        Ok(Arguments { command, given: read, tables })
+        Ok(Arguments { command, given: read, tables, releases })
     }
 
     fn take(&mut self, name: &str) -> Option<Json> {
@@ -110,7 +128,7 @@ impl Arguments {
     pub(crate) fn apart(&mut self, wanted: impl Fn(&Key) -> bool) -> Arguments {
         let names = keys_of(self.command).filter(|(key, _)| wanted(key)).map(|(_, flag)| argument_name(flag));
         let given = names.filter_map(|name| self.take(&name).map(|value| (name, value))).collect();
-        Arguments { command: self.command, given, tables: Vec::new() }
+        Arguments { command: self.command, given, tables: Vec::new(), releases: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -159,7 +177,7 @@ impl Arguments {
             }
         }
         match self.given.keys().next() {
-            None => Ok(Asked { given: asked, tables: self.tables }),
+            None => Ok(Asked { given: asked, tables: self.tables, releases: self.releases }),
             Some(unknown) => {
                 let error = Error::job(format!("there is no argument `{unknown}`"));
                 let known = names_of(command);
@@ -268,10 +286,7 @@ impl Arguments {
     ) -> Result<(Judging, About, Asked), Finished> {
         let has_roles =
             keys_of(self.command).any(|(key, flag)| key.name == "role" && self.given.contains_key(flag.long));
-        let (mut judging, person) = match release {
-            Judged::Release(judging, person) => (*judging, person),
-            Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),
-        };
+        let (mut judging, person) = release.judging();
         self.reading(&mut judging)?;
         let mut builder = match file {
             Some(path) => JobBuilder::read(path)?,

@@ -133,8 +133,9 @@ fn attack(
             // Decided before any work: it must not take the place of anything that is read.
             let details = asked.path("details")?.map(|path| {
                 let mut claim = Claim::of_judging(judging);
+                request.second.iter().for_each(|second| claim.judges(second));
                 let external = request.external.iter().flat_map(|table| &table.paths);
-                external.chain(&request.second).chain(&file).for_each(|path| claim.reads(path));
+                external.chain(&file).for_each(|path| claim.reads(path));
                 claim.writes(&path, "the details", "details")
             });
             let details = details.transpose()?;
@@ -212,6 +213,7 @@ fn judge(
 }
 
 /// What is judged.
+#[derive(Debug)]
 enum Judged {
     /// A release of ours, with what it knows of itself: how it is judged, and the column of its original that tells persons apart.
     Release(Box<Judging>, Option<String>),
@@ -227,6 +229,14 @@ impl Judged {
                 Ok(Judged::Release(Box::new(release.judging()), release.person()))
             }
             Err(_) => release.extract().map(Judged::Table),
+        }
+    }
+
+    /// How it is judged, and the column of its original that tells persons apart.
+    fn judging(self) -> (Judging, Option<String>) {
+        match self {
+            Judged::Release(judging, person) => (*judging, person),
+            Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),
         }
     }
 }

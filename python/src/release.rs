@@ -150,7 +150,8 @@ fn unread(py: Python<'_>) -> PyErr {
 fn warnings(report: &Report) -> Vec<String> {
     let dropped = (!report.dropped_columns.is_empty())
         .then(|| format!("not published, because they have no role: {}", report.dropped_columns.join(", ")));
-    dropped.into_iter().chain(report.warnings.clone()).collect()
+    let warnings = report.warnings.iter().map(|warning| errors::with_arguments(warning));
+    dropped.into_iter().chain(warnings).collect()
 }
 
 /// Lines and tables as text; of a release in memory without where its files are.

@@ -23,6 +23,8 @@ pub(crate) enum Takes {
     File,
     /// A table in memory or in a file.
     Table,
+    /// A release, or a table that somebody published, in memory or in a file.
+    Release,
     /// Numbers by name.
     Numbers,
     /// Amounts or percentages by column.
@@ -86,7 +88,12 @@ pub(crate) const REQUESTS: &[Request] = &[
         "The column to predict, if not the first sensitive one with 2 to 32 values",
     ),
     request("external", Takes::Table, &[Attack], "A table of people with names or other details"),
-    request("second", Takes::File, &[Attack], "Another release about some of the same people"),
+    request(
+        "second",
+        Takes::Release,
+        &[Attack],
+        "Another release about some of the same people: a release, a DataFrame, or the path of a file",
+    ),
     request(
         "outliers",
         Takes::Params,
@@ -249,7 +256,7 @@ impl Asked {
         let suppression = self.get("suppression").map(method).transpose()?;
         Ok(AttackRequest {
             external: self.any_table("external")?,
-            second: self.path("second")?,
+            second: self.release("second"),
             only: self.names("only")?,
             thresholds: self.numbers("threshold")?,
             limits: self.numbers("limit")?.into_iter().map(limit).collect::<Result<_>>()?,

@@ -87,7 +87,7 @@ fn arguments(command: Command) -> Vec<Json> {
                 Takes::Count => "count",
                 Takes::Number => "number",
                 Takes::File => "file",
-                Takes::Table => "table",
+                Takes::Table | Takes::Release => "table",
                 Takes::Numbers => "numbers",
                 Takes::Amounts => "amounts",
                 Takes::Params => "params",

@@ -19,8 +19,8 @@ PAGES = [HERE.parent / "README.md"]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page run in their order. What a comment behind `#>` shows is what is printed."""
-    pytest.importorskip("polars")
-    pytest.importorskip("pandas")
+    for library in ("polars", "pandas", "sklearn"):
+        pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import incrowd
 import pytest
@@ -36,6 +37,51 @@ def test_attacks(arrow: object, release: incrowd.Release) -> None:
     assert not incrowd.attack(release, limit={"prosecutor": 0.001}).holds
     worst = incrowd.attack(release, original=arrow, only=["prosecutor"])
     assert worst.holds
+
+
+def test_a_second_release_is_whatever_a_release_can_be(tmp_path: Path, arrow: object, df: object) -> None:
+    first = incrowd.anonymize(arrow, **ROLES, k=5, hierarchies={"zip": "mask"})
+    roles: dict[str, Any] = {**ROLES, "quasi": ["age", "zip"], "drop": "sex", "k": 4, "hierarchies": {"zip": "mask"}}
+    held = incrowd.anonymize(df, **roles)
+    filed = incrowd.anonymize(df, **roles, output=tmp_path / "second.csv")
+
+    def found(second: object, **more: object) -> Any:
+        return incrowd.attack(first, original=arrow, second=second, only="intersection", **more).attacks
+
+    seconds = [held, filed, str(filed.paths[0]), filed.paths[0], held.tables[0], held.to_arrow(), held.to_polars(), held.to_pandas()]
+    for people in (None, arrow):
+        alike = [found(second, external=people) for second in seconds]
+        assert all(one == alike[0] for one in alike)
+        # Everybody is in both, and two releases tell more than one twice.
+        assert (alike[0][0].of, alike[0][0].facts.not_in_both) == (400, 0)
+        assert alike[0][0].average > found(first, external=people)[0].average
+
+
+def test_a_second_release_brings_its_hierarchies(tmp_path: Path, arrow: object, columns: dict[str, list[Any]]) -> None:
+    lines = "".join(f"{code};region {code[:2]};area {code[0]};*\n" for code in sorted(set(columns["zip"])))
+    (tmp_path / "zip.csv").write_text(lines)
+    first = incrowd.anonymize(arrow, **ROLES, k=5)
+    with_labels: dict[str, Any] = {**ROLES, "k": 9, "hierarchies": {"zip": tmp_path / "zip.csv"}}
+    held = incrowd.anonymize(arrow, **with_labels)
+    incrowd.anonymize(arrow, **with_labels, output=tmp_path / "second.csv")
+    for people in (None, arrow):
+        told = incrowd.attack(first, second=held, external=people, only="intersection").attacks[0]
+        assert (told.of, told.facts.not_in_both) == (400, 0)
+        # A file does not have them.
+        with pytest.raises(incrowd.JobError, match="`zip` of the second release") as refused:
+            incrowd.attack(first, second=tmp_path / "second.csv", external=people, only="intersection")
+        assert "`hierarchies=`" in str(refused.value.help)
+
+
+def test_what_is_no_second_release(tmp_path: Path, arrow: object, release: incrowd.Release) -> None:
+    second = incrowd.anonymize(arrow, **ROLES, k=4, output=tmp_path / "second.csv")
+    for odd, kind in ((7, incrowd.InputError), (tmp_path / "none.csv", incrowd.InputError), (["a.csv", "b.csv"], incrowd.JobError)):
+        with pytest.raises(kind):
+            incrowd.attack(release, second=odd)
+    for read in ("second.csv", "second.release.json"):
+        with pytest.raises(incrowd.JobError, match="would overwrite a file that is read"):
+            incrowd.attack(release, second=second, details=tmp_path / read)
+    assert incrowd.verify(second).holds
 
 
 def test_a_profile(arrow: object) -> None:

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import requires, version
+from importlib.metadata import distribution, requires, version
 from pathlib import Path
 
 import incrowd
@@ -29,6 +29,19 @@ def test_nothing_else_is_required() -> None:
         assert not [need for need in requires("incrowd") or [] if "extra ==" not in need]
     except ImportError:
         pytest.skip("the package is not installed")
+
+
+def test_the_licences_come_along() -> None:
+    """A package is made of what lies beside its `pyproject.toml`, so they lie there too."""
+    here, names = Path(__file__).parents[1], ["LICENSE-APACHE", "LICENSE-MIT"]
+    texts = [(here.parent / name).read_text(encoding="utf-8") for name in names]
+    assert [(here / name).read_text(encoding="utf-8") for name in names] == texts
+    try:
+        packed = distribution("incrowd").files or []
+    except ImportError:
+        pytest.skip("the package is not installed")
+    found = {path.name: path.read_text() for path in packed if "licenses" in path.parts}
+    assert found == dict(zip(names, texts))
 
 
 def test_the_command_is_there() -> None:

@@ -45,6 +45,12 @@ def test_promises_count_persons() -> None:
     assert alone.holds and "persons_unknown" in alone
 
 
+def test_what_cannot_be_kept_is_told_in_persons() -> None:
+    with pytest.raises(incrowd.Unsatisfiable, match="with all 150 persons in one group the smallest group is 150") as error:
+        incrowd.anonymize(visits(), **VISITS, k=151)
+    assert error.value.help == "ask for less, or bring more persons"
+
+
 def test_persons_in_groups_are_as_many_as_promised() -> None:
     table = visits().append_column("visit", pa.array([f"v{i}" for i in range(visits().num_rows)]))
     # Who passes on a column that is unique is asked whether that is meant.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pickle
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -96,9 +99,59 @@ def test_a_release_does_not_change(arrow: object) -> None:
     pd.testing.assert_frame_equal(release.to_pandas(), before)
 
 
+def test_a_manifest_is_a_dictionary(tmp_path: Path, arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / "out.csv")
+    manifest, written = release.manifest, json.loads((tmp_path / "out.release.json").read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(manifest)) == manifest.to_dict() == written
+    assert list(manifest) == list(written)
+    assert dict(manifest)["records"] is manifest.records and {**manifest} == manifest
+    assert isinstance(manifest, dict) and manifest.get("no such key", 7) == 7
+    # What is made of it is somebody's own; it itself does not change, at any depth.
+    own = manifest.to_dict()
+    own["models"].append("mine")
+    own["records"]["published"] = 0
+    merged = manifest | {"note": "mine"}
+    assert merged["note"] == "mine" and "note" not in manifest
+    changes: list[Any] = [
+        lambda one: one.__setitem__("k", 1), lambda one: one.__delitem__("published"), lambda one: one.update(k=1),
+        lambda one: one.pop("published"), lambda one: one.popitem(), lambda one: one.setdefault("k", 1),
+        lambda one: one.clear(), lambda one: one.__ior__({"k": 1}),
+    ]
+    for change in changes:
+        for one in (manifest, manifest.records):
+            with pytest.raises(TypeError, match="does not change"):
+                change(one)
+    for again in (pickle.loads(pickle.dumps(manifest)), copy.copy(manifest), copy.deepcopy(manifest)):
+        assert again == manifest and type(again) is type(manifest) and type(again.records) is type(manifest.records)
+    assert manifest.to_dict() == written
+
+
+def test_every_answer_can_be_stored(arrow: object) -> None:
+    release = incrowd.anonymize(arrow, **ROLES, k=5)
+    compared = incrowd.compare(arrow, **ROLES, k=[5], algorithms=["mondrian"])
+    answers: list[incrowd.Record] = [
+        release.private, incrowd.verify(release), incrowd.attack(release), incrowd.measure(arrow, release, queries=5),
+        incrowd.profile(arrow), compared, incrowd.explain("mondrian"), incrowd.report(release),
+    ]
+    for answer in answers:
+        assert json.loads(json.dumps(answer)) == answer.to_dict()
+        assert copy.deepcopy(answer) == answer
+    assert copy.copy(compared).plot().html == compared.plot().html
+
+
 def test_columns_without_a_role_are_told(arrow: object) -> None:
     with pytest.warns(incrowd.Warning, match="no role: name, sex"):
         incrowd.anonymize(arrow, quasi=["age", "zip"], sensitive="disease", k=5)
+
+
+def test_warnings_name_arguments(columns: dict[str, list[object]]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    few = pa.table({**columns, "income": list(range(100)) + [7] * 300})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        incrowd.anonymize(few, **ROLES, passthrough="income", k=5)
+    said = " ".join(str(warning.message) for warning in told)
+    assert "are alone with" in said and "say `unlinkable=` where nobody else can know it" in said and "linkable = false" not in said
 
 
 def test_a_release_in_files(tmp_path: Path, arrow: object) -> None:

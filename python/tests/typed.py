@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import incrowd
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
         ncp: float = release.manifest.metrics.ncp
         holds: bool = incrowd.verify(release, k=5).holds
         incrowd.attack(release, original=df, limit={"prosecutor": 0.1})
+        incrowd.attack(release, second=release)
+        incrowd.attack(release, second="earlier.csv")
+        stored: str = json.dumps(release.manifest)
+        plain: dict[str, object] = dict(release.manifest)
         incrowd.measure(df, release, queries=10)
         incrowd.compare(df, quasi="age", k=[2, 5]).plot()
         incrowd.batches([df, "people.csv"], quasi="age", k=2)
@@ -34,4 +39,4 @@ if TYPE_CHECKING:
         try:
             incrowd.anonymize(df)
         except incrowd.JobError as error:
-            print(error.key, error.help, ncp, holds)
+            print(error.key, error.help, ncp, holds, stored, plain)

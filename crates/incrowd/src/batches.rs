@@ -159,7 +159,7 @@ fn one_by_one(
 fn joined(job: &Job, release: &Path, last: &Path, progress: &dyn Progress) -> Result<Option<(f64, f64)>> {
     let judging = Judging { columns: job.columns.clone(), ..Judging::new(release) };
     let request = AttackRequest {
-        second: Some(last.to_owned()),
+        second: Some(Judging::new(last)),
         only: vec!["intersection".to_owned()],
         ..AttackRequest::default()
     };

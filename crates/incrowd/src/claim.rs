@@ -51,18 +51,23 @@ impl Claim {
     /// Whatever judging a release reads.
     pub fn of_judging(judging: &Judging) -> Claim {
         let mut claim = Claim::default();
-        claim.read_others(&judging.release.paths);
+        claim.judges(judging);
+        claim
+    }
+
+    /// Adds whatever judging a release reads.
+    pub fn judges(&mut self, judging: &Judging) {
+        self.read_others(&judging.release.paths);
         let files = judging.release.paths.iter().filter(|path| !is_database(path));
         let beside = files.map(|path| crate::manifest::default_path(path));
-        claim.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
-        claim.reads.extend(judging.values.clone());
-        claim.reads.extend(judging.check.clone());
-        claim.read_columns(&judging.columns);
-        judging.original.iter().for_each(|original| claim.read_input(original));
-        claim.read_others(judging.population.iter().flat_map(|population| &population.paths));
-        claim.read_others(judging.external.iter().flat_map(|external| &external.paths));
-        claim.reads.extend(judging.external.iter().filter_map(|external| external.audit.clone()));
-        claim
+        self.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
+        self.reads.extend(judging.values.clone());
+        self.reads.extend(judging.check.clone());
+        self.read_columns(&judging.columns);
+        judging.original.iter().for_each(|original| self.read_input(original));
+        self.read_others(judging.population.iter().flat_map(|population| &population.paths));
+        self.read_others(judging.external.iter().flat_map(|external| &external.paths));
+        self.reads.extend(judging.external.iter().filter_map(|external| external.audit.clone()));
     }
 
     /// Adds a file that is read.

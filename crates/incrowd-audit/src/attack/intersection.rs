@@ -53,8 +53,12 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
     let targets = adversary.external.map(|e| e.table).filter(fits).or(adversary.population().filter(fits));
     let common: Vec<&str> =
         first.sensitive().filter(|name| second.sensitive().any(|other| other == *name)).collect();
-    let on: Vec<On<'_>> =
+    let mut on: Vec<On<'_>> =
         first.shared(second.table).into_iter().filter(|on| on.table < second.quasi.len()).collect();
+    // The cells of both are read along a hierarchy that one of them was made with.
+    for on in on.iter_mut().filter(|on| on.spec.hierarchy.is_none()) {
+        on.spec = &second.quasi[on.table];
+    }
     if common.is_empty() || (on.is_empty() && targets.is_none()) {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     }

@@ -18,6 +18,8 @@ enum Says {
     Between(f64, f64),
     Leaves(u32, u32),
     OneOf(Vec<String>),
+    /// What the members of a set say, each read along the hierarchy that the other release has.
+    Any(Vec<Says>),
     /// The characters that are shown, from the end that is masked last, and whether others are hidden.
     Masked(Vec<char>, bool),
     /// A label nobody explains: it agrees with itself only.
@@ -93,15 +95,8 @@ impl<'a> Reader<'a> {
             return Says::Anything;
         }
         let label = || Says::Label(text.to_owned());
-        if let Some(taxonomy) = &self.taxonomy {
-            return match taxonomy.node(text) {
-                Some(node) if node == taxonomy.root() => Says::Anything,
-                Some(node) => Says::Leaves(taxonomy.span(node).0.0, taxonomy.span(node).1.0),
-                None => label(),
-            };
-        }
-        if let Some(HierarchySpec::Mask(mask)) = &self.spec.hierarchy {
-            return masked(*mask, text);
+        if self.taxonomy.is_some() || matches!(self.spec.hierarchy, Some(HierarchySpec::Mask(_))) {
+            return self.along(text).unwrap_or_else(|| self.made_without(text));
         }
         let number = |part: &str| match self.kind {
             Kind::Numeric => parse_number(part).map(|n| n.as_f64()),
@@ -123,6 +118,37 @@ impl<'a> Reader<'a> {
         };
         number(text).map(|x| Says::Between(x, x)).or_else(range).or_else(open).unwrap_or_else(label)
     }
+
+    /// What a label says by the hierarchy.
+    fn along(&self, text: &str) -> Option<Says> {
+        match (&self.taxonomy, &self.spec.hierarchy) {
+            (Some(taxonomy), _) => taxonomy.node(text).map(|node| match node == taxonomy.root() {
+                true => Says::Anything,
+                false => Says::Leaves(taxonomy.span(node).0.0, taxonomy.span(node).1.0),
+            }),
+            (None, Some(HierarchySpec::Mask(mask))) if parse_set(text).is_none() && !is_range(text) => {
+                Some(masked(*mask, text))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a cell says that is no label of the hierarchy: the release was made without it and has sets, or ranges, which may be
+    /// about any value here.
+    fn made_without(&self, text: &str) -> Says {
+        let label = |text: &str| Says::Label(text.to_owned());
+        match parse_set(text) {
+            Some(members) => {
+                Says::Any(members.iter().map(|own| self.along(own).unwrap_or_else(|| label(own))).collect())
+            }
+            None if is_range(text) => Says::Anything,
+            None => label(text),
+        }
+    }
+}
+
+fn is_range(text: &str) -> bool {
+    text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).is_some_and(|ends| ends.contains(", "))
 }
 
 fn masked(mask: Mask, text: &str) -> Says {
@@ -140,6 +166,9 @@ fn masked(mask: Mask, text: &str) -> Says {
 fn agree(a: &Says, b: &Says) -> bool {
     match (a, b) {
         (Says::Anything, _) | (_, Says::Anything) => true,
+        (Says::Any(members), other) | (other, Says::Any(members)) => {
+            members.iter().any(|own| agree(own, other))
+        }
         (Says::Between(a, b), Says::Between(c, d)) => a <= d && c <= b,
         (Says::Leaves(a, b), Says::Leaves(c, d)) => a <= d && c <= b,
         (Says::OneOf(a), Says::OneOf(b)) => a.iter().any(|value| b.contains(value)),
@@ -173,6 +202,31 @@ mod tests {
             for (a, b, agree) in pairs {
                 assert_eq!(agreeing(&spec, a, b), agree, "{a} {b}");
             }
+        }
+    }
+
+    #[test]
+    fn sets_of_one_release_are_read_along_the_hierarchy_of_the_other() {
+        let text = "Lima;Peru;America;*\nCusco;Peru;America;*\nParis;France;Europe;*\n";
+        let arx = HierarchySpec::Arx { name: "city.csv".into(), text: text.into() };
+        let mask = HierarchySpec::Mask(Mask { char: '*', from: From::Right });
+        for (hierarchy, set, pairs) in [
+            (
+                arx,
+                "{Lima, Paris}",
+                [("Peru", true), ("Cusco", false), ("Europe", true), ("{Cusco, Paris}", true)],
+            ),
+            (
+                mask,
+                "{02139, 03000}",
+                [("021**", true), ("022**", false), ("03000", true), ("{02140, 04000}", false)],
+            ),
+        ] {
+            let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
+            for (other, agree) in pairs {
+                assert_eq!(agreeing(&spec, set, other), agree, "{set} {other}");
+            }
+            assert!(agreeing(&spec, "[1, 5]", pairs[1].0), "what cannot be read excludes nobody");
         }
     }
 

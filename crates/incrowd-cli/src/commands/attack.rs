@@ -16,16 +16,18 @@ use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    let second = args.second.clone().map(incrowd::Judging::new);
     let details = args.details.as_ref().map(|path| {
         let mut claim = incrowd::Claim::of_judging(&judging);
-        let others = [&args.external, &args.second, &args.keys.job];
+        second.iter().for_each(|second| claim.judges(second));
+        let others = [&args.external, &args.keys.job];
         others.into_iter().flatten().for_each(|path| claim.reads(path));
         claim.writes(path, "the details", "details")
     });
     let details = details.transpose()?;
     let request = AttackRequest {
         external: args.external.clone().map(Table::file),
-        second: args.second.clone(),
+        second,
         only: args.only.clone(),
         thresholds: thresholds(&args.threshold)?,
         limits: args.limit.iter().map(|text| limit(text)).collect::<Result<_>>()?,

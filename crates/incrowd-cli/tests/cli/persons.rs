@@ -30,6 +30,23 @@ fn an_identifier_that_repeats_is_remarked() {
     done.prints(&["47 of 47 persons; the smallest group has", "one person has"]);
 }
 
+/// The unit of what is asked and of what there is must be the same.
+#[test]
+fn what_no_group_of_persons_can_have_is_told_in_persons() {
+    let room = Room::new();
+    room.write("visits.csv", visits());
+    let flags = FLAGS.replace("-k 4", "-k 48");
+    room.does(&format!("anonymize visits.csv --identifier patient_nbr {flags}"));
+    room.refuses(&format!("anonymize visits.csv --person patient_nbr {flags}")).exits(1).says(&[
+        "k-anonymity(k=48) cannot be kept: with all 47 persons in one group the smallest group is 47, and 48 is needed",
+        "ask for less, or bring more persons",
+    ]);
+    let flags = FLAGS.replace("-k 4", "-k 121");
+    room.refuses(&format!("anonymize visits.csv --identifier patient_nbr {flags}"))
+        .exits(1)
+        .says(&["with all 120 records in one group the smallest group is 120", "bring more records"]);
+}
+
 #[test]
 fn init_names_the_column_that_tells_persons_apart() {
     let room = Room::new();

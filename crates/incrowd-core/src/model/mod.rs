@@ -349,12 +349,15 @@ impl Promise {
         let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
         let overlapping = self.model.card().survives.merging && !self.survives_merging(data);
         if !holds && !overlapping {
-            let (title, records) = (self.title(), data.records());
-            let (have, need) = (short(have), short(need));
+            let (all, unit) = match data.persons() {
+                None => (data.records(), "records"),
+                Some(persons) => (persons.different(), "persons"),
+            };
+            let (title, have, need) = (self.title(), short(have), short(need));
             return Err(Error::unsatisfiable(format!(
-                "{title} cannot be kept: with all {records} records in one group the {what} is {have}, and {need} is needed"
+                "{title} cannot be kept: with all {all} {unit} in one group the {what} is {have}, and {need} is needed"
             ))
-            .help("ask for less, or bring more records"));
+            .help(format!("ask for less, or bring more {unit}")));
         }
         if let Some(population) =
             data.population().filter(|_| self.model.card().needs.contains(&Need::Population))

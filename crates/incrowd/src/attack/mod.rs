@@ -6,7 +6,6 @@ mod skewed;
 mod tables;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use incrowd_audit::attack::{
     self, ATTACKS, Adversary, AsItIs, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
@@ -22,7 +21,7 @@ use crate::case::Case;
 use crate::job::{ModelJob, Table};
 use crate::judging::Judging;
 use crate::publication::Views;
-use tables::Reading;
+use tables::{Reading, Second};
 
 pub use private::Exposed;
 pub use report::{AttackReport, Attacked, LimitJudged};
@@ -32,8 +31,8 @@ pub use report::{AttackReport, Attacked, LimitJudged};
 pub struct AttackRequest {
     /// A table of people with names or other details.
     pub external: Option<Table>,
-    /// Another release about some of the same people.
-    pub second: Option<PathBuf>,
+    /// Another release about some of the same people. What is left empty is asked of its manifest, else of the first release.
+    pub second: Option<Judging>,
     /// The attacks to run; empty means all.
     pub only: Vec<String>,
     /// Who counts as at risk, by attack.
@@ -103,12 +102,16 @@ pub(crate) fn attack_case(
     let tables = Reading { case, progress };
     // Sensitive values of a population say something only where people and values stand in one table.
     let also = if views.values.is_none() { case.reading.sensitive_names() } else { Vec::new() };
+    let people = judging.population.is_some() || request.external.is_some();
+    let second = request.second.as_ref().map(|second| tables.second(second, people)).transpose()?;
+    // Whoever has another release as well looks for people in it by what it tells of them.
+    let more: Vec<&str> = second.iter().flat_map(Second::quasi).collect();
+    let also: Vec<&str> = also.into_iter().chain(more.iter().copied()).collect();
     let population = judging.population.as_ref().map(|p| tables.table(&p.table(), "population", &also));
     let population = population.transpose().map_err(|e| e.at("population.path"))?;
     let external = request.external.as_ref();
-    let external = external.map(|table| tables.table(table, "external table", &[]));
+    let external = external.map(|table| tables.table(table, "external table", &more));
     let external = external.transpose()?;
-    let second = request.second.as_ref().map(|path| tables.second(path)).transpose()?;
     let original = original
         .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
     let original = original.transpose()?;

@@ -1,13 +1,12 @@
 //! The tables an adversary has beside a release, read as far as the attacks need them.
 
-use std::path::Path;
-
 use incrowd_core::{ColumnSpec, Error, Folded, Progress, Result};
 use incrowd_engine::FoldSpec;
 
 use crate::case::Case;
 use crate::job::Table;
 use crate::judging::Judging;
+use crate::publication::Shelf;
 use crate::reading::open;
 
 /// How tables are read.
@@ -19,7 +18,7 @@ pub(super) struct Reading<'a> {
 /// A table of plain values.
 pub(super) struct Other {
     pub(super) table: Folded,
-    /// How many columns it has beside those that were read.
+    /// How many columns it has beside the quasi-identifiers of the release.
     pub(super) further: usize,
 }
 
@@ -27,6 +26,13 @@ pub(super) struct Other {
 pub(super) struct Second {
     pub(super) table: Folded,
     pub(super) specs: Vec<ColumnSpec>,
+}
+
+impl Second {
+    /// The names of its quasi-identifiers.
+    pub(super) fn quasi(&self) -> impl Iterator<Item = &str> {
+        self.table.columns[..self.specs.len()].iter().map(|column| column.name.as_str())
+    }
 }
 
 impl Reading<'_> {
@@ -41,9 +47,13 @@ impl Reading<'_> {
                 quasi.join(", ")
             )));
         }
-        let columns: Vec<String> =
-            quasi.iter().chain(also).filter(has).map(|name| (*name).to_owned()).collect();
+        let mut columns: Vec<String> = quasi.iter().filter(has).map(|name| (*name).to_owned()).collect();
         let further = source.columns().len() - columns.len();
+        for name in also.iter().filter(has) {
+            if !columns.iter().any(|known| known == name) {
+                columns.push((*name).to_owned());
+            }
+        }
         let missing = self.case.reading.missing.clone();
         let table = source.fold(&FoldSpec { columns, missing, ..FoldSpec::default() }, self.progress)?;
         if table.records() == 0 {
@@ -52,27 +62,51 @@ impl Reading<'_> {
         Ok(Other { table, further })
     }
 
-    /// Another release. Its roles are those of its own manifest, else those of the first release.
-    pub(super) fn second(&self, path: &Path) -> Result<Second> {
-        let theirs = Case::open(&Judging::new(path))?;
+    /// Another release. Its roles are those of its own manifest, else those of the first release. `people` says whether some are
+    /// looked for in it; else it is compared with the first release alone.
+    pub(super) fn second(&self, judging: &Judging, people: bool) -> Result<Second> {
+        let theirs = Case::open(judging)?;
+        theirs.need_ranges()?;
         let own = &self.case.reading;
-        let reading = if theirs.manifest.is_some() { &theirs.reading } else { own };
-        let source = crate::reading::open_release(&theirs.judging.release, theirs.manifest.as_ref())?;
-        let has = |name: &&str| source.columns().iter().any(|column| column == name);
+        let stated = theirs.manifest.is_some() || !theirs.reading.quasi.is_empty();
+        let reading = if stated { &theirs.reading } else { own };
+        let shelf = theirs.shelf();
+        let (first, published) = (shelf.first(), shelf.columns(shelf.first())?);
+        // Of a range the ends alone may be published.
+        let written = theirs.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
+        let ends =
+            |name: &&str| written.is_some_and(|written| written.low_high.iter().any(|own| own == name));
+        let has = |name: &&str| ends(name) || published.iter().any(|column| column == name);
         let quasi: Vec<&str> = reading.quasi_names().into_iter().filter(has).collect();
         let values = reading.sensitive_names().into_iter().filter(has);
-        let columns = quasi.iter().copied().chain(values).map(str::to_owned).collect();
-        let mut table = source.fold(&FoldSpec { columns, ..FoldSpec::default() }, self.progress)?;
-        if theirs.manifest.as_ref().is_some_and(|manifest| manifest.job.csv_safe) {
-            incrowd_engine::read_formulas(&mut table);
-        }
+        let columns: Vec<String> = quasi.iter().copied().chain(values).map(str::to_owned).collect();
+        let table = shelf.read(first, &columns, self.progress)?.folded;
         if table.records() == 0 {
             return Err(Error::input("the second release has no records"));
         }
         let spec = |name: &&str| {
-            let known = own.quasi.iter().find(|(own, _)| own == name);
-            known.map(|(_, spec)| spec.clone()).unwrap_or_default()
+            let of = |reading: &crate::reading::Reading| {
+                reading.quasi.iter().find(|(known, _)| known == name).map(|(_, spec)| spec.clone())
+            };
+            match (of(&theirs.reading), of(own)) {
+                (Some(theirs), _) if theirs.hierarchy.is_some() => theirs,
+                (theirs, own) => own.or(theirs).unwrap_or_default(),
+            }
         };
-        Ok(Second { specs: quasi.iter().map(spec).collect(), table })
+        let specs: Vec<ColumnSpec> = quasi.iter().map(spec).collect();
+        let looked_at = |name: &str| people || own.quasi_names().contains(&name);
+        for (name, spec) in quasi.iter().zip(&specs).filter(|(name, _)| looked_at(name)) {
+            let made = theirs.manifest.as_ref().and_then(|manifest| manifest.job.columns.get(name));
+            if let (Some(hierarchy), None) =
+                (made.and_then(|column| column.hierarchy.as_ref()), &spec.hierarchy)
+            {
+                return Err(Error::job(format!(
+                    "column `{name}` of the second release was generalized along a hierarchy ({hierarchy}), without which its \
+                     cells cannot be read"
+                ))
+                .help("give it as `[columns] hierarchy`, or all of them as `[input] hierarchies`"));
+            }
+        }
+        Ok(Second { specs, table })
     }
 }

@@ -87,6 +87,12 @@ impl PublishedShelf<'_> {
         self.manifest?.file(content)
     }
 
+    /// What the table holds that everything else is found beside.
+    pub(crate) fn first(&self) -> &str {
+        let first = self.manifest.and_then(|manifest| manifest.files.first());
+        first.map_or("release", |first| &first.content)
+    }
+
     /// Whether a table is the one that everything else is found beside.
     fn is_first(&self, content: &str) -> bool {
         let first = self.manifest.and_then(|manifest| manifest.files.first());

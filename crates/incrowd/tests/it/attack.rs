@@ -1,9 +1,14 @@
 //! Attacking releases of our own making.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use incrowd::job::{Job, PopulationJob, RoleName};
-use incrowd::{AttackReport, AttackRequest, Finding, Judging, Limit, Silent, Value, anonymize, attack};
+use incrowd::job::{Job, Numbers, PopulationJob, RoleName};
+use incrowd::{
+    AttackReport, AttackRequest, Finding, Held, Judging, Limit, Silent, Value, anonymize,
+    anonymize_in_memory, attack,
+};
+use incrowd_core::HierarchySpec;
 
 /// People whose disease follows from where they live; the one at the end stands out.
 fn people() -> String {
@@ -14,6 +19,11 @@ fn people() -> String {
             &format!("p{i},{},021{:02},{disease},{}\n", 20 + i * 37 % 50, i * 17 % 20, 1000 + i * 31 % 400);
     }
     table + "victim,99,02199,plague,9000\n"
+}
+
+/// Of the same people nothing but where they live.
+fn zips() -> String {
+    people().lines().map(|line| format!("{}\n", line.split(',').nth(2).unwrap())).collect()
 }
 
 fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
@@ -89,7 +99,7 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     let second = release(dir.path(), "second.csv", &["zip"], 9);
     let judging = Judging::new(&first);
     let mut request = AttackRequest {
-        second: Some(second),
+        second: Some(Judging::new(second)),
         external: Some(dir.path().join("people.csv").into()),
         only: vec!["intersection".into()],
         ..AttackRequest::default()
@@ -101,7 +111,7 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     assert_eq!(found(&report, "intersection", Some("income")).fact("not_in_both"), Some(0.0));
     // A release tells nothing about itself that it does not tell anyway.
     let mut itself = request.clone();
-    itself.second = Some(first);
+    itself.second = Some(Judging::new(first));
     let itself = attack(&judging, &itself, &Silent).unwrap();
     let alone = found(&itself, "intersection", Some("disease"));
     assert_eq!(alone.at_risk, 0);
@@ -109,6 +119,70 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     request.external = None;
     let worst = attack(&judging, &request, &Silent).unwrap();
     assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
+    // People are looked for in the second by what it tells of them, also where the first tells nothing of that.
+    request.external = Some(dir.path().join("people.csv").into());
+    request.second = Some(judging.clone());
+    let by_zip = Judging::new(release(dir.path(), "zip.csv", &["zip"], 4));
+    let both = attack(&by_zip, &request, &Silent).unwrap();
+    let income = found(&both, "intersection", Some("income"));
+    assert_eq!((income.of, income.fact("not_in_both")), (201, Some(0.0)));
+    std::fs::write(dir.path().join("zips.csv"), zips()).unwrap();
+    request.external = Some(dir.path().join("zips.csv").into());
+    let less = attack(&by_zip, &request, &Silent).unwrap();
+    let less = found(&less, "intersection", Some("income"));
+    assert!(income.average > less.average, "{} {}", income.average, less.average);
+}
+
+/// A second release in memory, with its manifest or without, tells what the same release in a file tells.
+#[test]
+fn a_second_release_may_be_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let judging = Judging::new(release(dir.path(), "first.csv", &["zip"], 4));
+    let text: String = (0..20).chain([99]).map(|i| format!("021{i:02};half {};*\n", i / 10)).collect();
+    let arx = HierarchySpec::Arx { name: "zip.csv".into(), text };
+    let people = dir.path().join("people.csv");
+    let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease", "income"]);
+    let job = job.hierarchy("zip", arx);
+    let alike = job.clone().k(4).output(dir.path().join("alike.csv"));
+    anonymize(&alike, &Silent).unwrap();
+    let alike = Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("alike.csv")) };
+    let mut by_ranges = BTreeMap::new();
+    for numbers in [Numbers::Range, Numbers::LowHigh] {
+        let mut job = job.clone().k(9).output(dir.path().join("second.csv"));
+        job.output.as_mut().unwrap().numbers = numbers;
+        anonymize(&job, &Silent).unwrap();
+        let released = anonymize_in_memory(&job, &Silent).unwrap();
+        let table = released.tables[0].table().unwrap();
+        let held = Held { tables: released.tables, manifest: released.report.manifest };
+        let of_file = Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("second.csv")) };
+        for external in [None, Some(people.clone().into())] {
+            let found = |judging: &Judging, second: Judging| {
+                let only = vec!["intersection".into()];
+                let (second, external) = (Some(second), external.clone());
+                let request = AttackRequest { second, external, only, ..AttackRequest::default() };
+                attack(judging, &request, &Silent).map(|report| report.to_json())
+            };
+            let told = found(&judging, of_file.clone()).unwrap();
+            let everybody = &told["attacks"][0];
+            assert_eq!(
+                (&everybody["of"], &everybody["facts"]["not_in_both"]),
+                (&201.into(), &0.into()),
+                "{told}"
+            );
+            assert_eq!(found(&judging, Judging::of_held(held.clone(), &job)).unwrap(), told);
+            // Ranges and their ends say the same.
+            let before = by_ranges.entry(external.is_some()).or_insert_with(|| told.clone());
+            assert_eq!(*before, told);
+            // Without a manifest it is read as the first one is; then the ends of a range are two columns that mean nothing.
+            if numbers == Numbers::Range {
+                let bare = found(&alike, Judging::of_batches(table.clone())).unwrap();
+                assert_eq!(bare, found(&alike, of_file.clone()).unwrap());
+            }
+            // Of a hierarchy that nobody gives it is not guessed what its labels mean.
+            let error = found(&judging, Judging::new(dir.path().join("second.csv"))).unwrap_err();
+            assert!(error.message().contains("column `zip` of the second release"), "{error}");
+        }
+    }
 }
 
 #[test]
