@@ -1,5 +1,7 @@
 //! The text of sets, `{Mexico, Peru}`: one spelling for one set, whatever the values contain.
 
+use std::borrow::Cow;
+
 /// Whether a value must be quoted inside a set, or put in braces when it stands alone.
 fn ambiguous(value: &str) -> bool {
     value.is_empty() || value == "*" || value.contains(['{', '}', ',', '"']) || value.trim() != value
@@ -36,6 +38,11 @@ pub fn set_label(values: &[&str]) -> String {
 
 /// The values of a set, or `None` if the text is not one.
 pub fn parse_set(text: &str) -> Option<Vec<String>> {
+    Some(set_values(text)?.into_iter().map(Cow::into_owned).collect())
+}
+
+/// The same, with values where they stand if they are not quoted.
+pub(crate) fn set_values(text: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
     let mut values = Vec::new();
     loop {
@@ -53,11 +60,11 @@ pub fn parse_set(text: &str) -> Option<Vec<String>> {
                     None => break,
                 }
             }
-            values.push(value);
+            values.push(Cow::Owned(value));
             rest = quoted;
         } else {
             let end = rest.find(", ").unwrap_or(rest.len());
-            values.push(rest[..end].to_owned());
+            values.push(Cow::Borrowed(&rest[..end]));
             rest = &rest[end..];
         }
         if rest.is_empty() {

@@ -1,5 +1,7 @@
 //! Plain text in order.
 
+use rayon::prelude::*;
+
 use crate::cell::set_label;
 use crate::index::Code;
 use crate::schema::Labels;
@@ -23,12 +25,16 @@ impl std::fmt::Debug for LabelLine {
 
 impl LabelLine {
     pub(super) fn build(values: &[&str], missing: Option<&str>, labels: Labels) -> (LabelLine, Vec<Code>) {
-        let mut texts: Vec<String> = values.iter().chain(missing.iter()).map(|t| (*t).to_owned()).collect();
-        texts.sort();
-        texts.dedup();
-        let position = |t: &str| Code(texts.partition_point(|s| s.as_str() < t) as u32);
-        let mut codes = vec![position(missing.unwrap_or(""))];
-        codes.extend(values.iter().map(|v| position(v)));
+        // The first place is that of what is missing.
+        let all = std::iter::once(missing.unwrap_or("")).chain(values.iter().copied());
+        let mut sorted: Vec<(&str, u32)> = all.zip(0..).skip(usize::from(missing.is_none())).collect();
+        sorted.par_sort_unstable();
+        let mut texts: Vec<String> = Vec::with_capacity(sorted.len());
+        let mut codes = vec![Code(0); values.len() + 1];
+        for alike in sorted.chunk_by(|a, b| a.0 == b.0) {
+            alike.iter().for_each(|&(_, at)| codes[at as usize] = Code(texts.len() as u32));
+            texts.push(alike[0].0.to_owned());
+        }
         (LabelLine { texts, labels }, codes)
     }
 
@@ -44,6 +50,11 @@ impl LabelLine {
     /// The position of a value.
     pub fn code(&self, text: &str) -> Option<Code> {
         self.texts.binary_search_by(|t| t.as_str().cmp(text)).ok().map(|i| Code(i as u32))
+    }
+
+    /// Whether a value is the one at a position.
+    pub(super) fn is_at(&self, code: Code, text: &str) -> bool {
+        self.texts.get(code.index()).is_some_and(|own| own == text)
     }
 
     /// The share of the domain, counting every leaf of the interval; a group's own set can only be smaller.
@@ -75,6 +86,15 @@ impl LabelLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_sorted_and_known_by_their_places() {
+        let (line, codes) = LabelLine::build(&["b", "a", "", "c", "a"], Some("?"), Labels::Star);
+        assert_eq!(line.texts, ["", "?", "a", "b", "c"]);
+        assert_eq!(codes, [1, 3, 2, 0, 4, 2].map(Code));
+        let (line, codes) = LabelLine::build(&["b", "a"], None, Labels::Star);
+        assert_eq!((line.texts.len(), codes), (2, [0, 1, 0].map(Code).to_vec()));
+    }
 
     #[test]
     fn sets_or_stars() {

@@ -1,7 +1,9 @@
 //! Reading published cells back, as anybody who has the release and the hierarchies can.
 
+use std::borrow::Cow;
+
 use super::{Domain, Numbers};
-use crate::cell::parse_set;
+use crate::cell::set_values;
 use crate::index::{Code, NodeId};
 use crate::number::{parse_date, parse_number};
 
@@ -59,8 +61,15 @@ impl Domain {
                 if let Some(code) = line.code(text).filter(|_| !text.starts_with('{')) {
                     return Some(ReadCell::OneOf(vec![code]));
                 }
-                let values = parse_set(text)?;
-                let codes: Option<Vec<Code>> = values.iter().map(|v| line.code(v)).collect();
+                let values = set_values(text)?;
+                // Sets are written in the order of the line, and most lie close together on it.
+                let mut next = Code(0);
+                let code = |value: &Cow<'_, str>| {
+                    let code = if line.is_at(next, value) { next } else { line.code(value)? };
+                    next = Code(code.0 + 1);
+                    Some(code)
+                };
+                let codes: Option<Vec<Code>> = values.iter().map(code).collect();
                 codes.map(ReadCell::OneOf)
             }
         }
