@@ -6,6 +6,8 @@ use rayon::prelude::*;
 
 use super::blocks::Blocks;
 use super::candidates::{CandidateGroups, ClassCounter};
+use super::halves::{Found, Halves};
+use super::kinds::Table;
 use super::levels::PricedLevels;
 use crate::improve::{Judge, ModelCheck};
 
@@ -30,7 +32,55 @@ pub struct Work {
 }
 
 /// Climbs through the nodes in the order given.
-pub(super) fn climb<'a>(
+pub(super) fn climb(
+    check: &ModelCheck<'_>,
+    column_levels: &[PricedLevels],
+    nodes: &[Vec<u8>],
+    progress: &dyn Progress,
+) -> Climbed {
+    match Halves::new(check, column_levels) {
+        Some(halves) => by_kinds(check, halves, nodes, progress),
+        None => by_rows(check, column_levels, nodes, progress),
+    }
+}
+
+/// Counts kinds of rows.
+fn by_kinds<'a>(
+    check: &ModelCheck<'a>,
+    mut halves: Halves<'_>,
+    nodes: &[Vec<u8>],
+    progress: &dyn Progress,
+) -> Climbed {
+    let mut rest: Vec<u32> = (0..check.data.rows() as u32).collect();
+    let mut groups = Vec::new();
+    let mut nodes = nodes;
+    let mut side_by_side = 1;
+    let (mut table, mut judge) = (Table::default(), Judge::new(check));
+    let mut work = Work::default();
+    while !rest.is_empty() && !nodes.is_empty() {
+        let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
+        (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
+        halves.prepare(check, chunk, &rest);
+        let start = || (Table::default(), Judge::new(check));
+        let judged = |(table, judge): &mut (Table, Judge<'a>), node: &Vec<u8>| {
+            progress.advance(0);
+            halves.judged(check, node, (table, judge))
+        };
+        let found: Vec<Found> = chunk.par_iter().map_init(start, judged).collect();
+        let judged_at = halves.gone();
+        for (node, found) in chunk.iter().zip(found) {
+            work.rows += found.looked_at;
+            work.judged += found.judged;
+            groups.extend(halves.leave(check, (node, found), (&mut table, &mut judge), judged_at));
+        }
+        rest.retain(|&row| halves.is_there(row));
+        progress.advance(chunk.len() as u64);
+    }
+    Climbed { groups, rest, work }
+}
+
+/// Counts rows.
+fn by_rows<'a>(
     check: &ModelCheck<'a>,
     column_levels: &[PricedLevels],
     nodes: &[Vec<u8>],
@@ -134,13 +184,20 @@ mod tests {
             let check = ModelCheck::new(&data, &models, &shapes);
             let all = levels::column_levels(&data, Metric::Ncp);
             let nodes = levels::nodes(&all);
-            let Climbed { mut groups, rest, .. } = climb(&check, &all, &nodes, &Silent);
             let mut expected = slowly(&check, &all, &nodes);
-            groups.sort();
             expected.sort();
-            prop_assert_eq!(&groups, &expected);
-            let taken: usize = groups.iter().map(Vec::len).sum();
-            prop_assert_eq!(taken + rest.len(), data.rows());
+            let halves = Halves::new(&check, &all);
+            prop_assert_eq!(halves.is_some(), !check.only_counts());
+            let by_rows = by_rows(&check, &all, &nodes, &Silent);
+            let by_kinds = halves.map(|halves| by_kinds(&check, halves, &nodes, &Silent));
+            // The order of groups decides about moves later.
+            prop_assert!(by_kinds.as_ref().is_none_or(|climbed| climbed.groups == by_rows.groups));
+            for Climbed { mut groups, rest, .. } in by_kinds.into_iter().chain([by_rows]) {
+                groups.sort();
+                prop_assert_eq!(&groups, &expected);
+                let taken: usize = groups.iter().map(Vec::len).sum();
+                prop_assert_eq!(taken + rest.len(), data.rows());
+            }
         }
     }
 }

@@ -12,6 +12,8 @@ mod blocks;
 mod bound;
 mod candidates;
 mod climb;
+mod halves;
+mod kinds;
 mod levels;
 mod report;
 
