@@ -207,11 +207,11 @@ impl<'l> Halves<'l> {
         let mend = |(&part, old): (&usize, Option<Kinds>)| -> Option<Kinds> {
             let classes = self.first.classes[part].as_ref()?;
             match old {
-                Some(mut kinds) => {
+                Some(mut kinds) if kinds.unnoticed(self.gone.len()) <= rest.len() / 2 => {
                     kinds.notice(&self.facts, classes, &self.gone, &self.there);
                     Some(kinds)
                 }
-                None => {
+                _ => {
                     let size = (self.second.examples.len(), self.values);
                     Some(Kinds::new(&self.facts, classes, (rest, self.gone.len()), size))
                 }
@@ -309,15 +309,18 @@ impl<'l> Halves<'l> {
                 (first.of_pattern[facts.first as usize], second.of_pattern[facts.second as usize])
             };
             let mut changed: Vec<(u32, u32)> = self.gone[judged_at..].iter().map(class).collect();
-            changed.retain(|class| class.0 < first.count && class.1 < second.count);
+            // Rows that left together are often of one class.
+            changed.dedup();
+            changed.retain(|class| {
+                let may_be = class.0 < first.count && class.1 < second.count;
+                may_be && kinds.records()[class.0 as usize] >= check.least
+            });
             changed.sort_unstable();
             changed.dedup();
-            admitted.retain(|class| changed.binary_search(class).is_err());
+            let is_large = |class: &(u32, u32)| kinds.records()[class.0 as usize] >= check.least;
+            admitted.retain(|class| is_large(class) && changed.binary_search(class).is_err());
             for changed in changed.chunk_by(|a, b| a.0 == b.0) {
                 let one = changed[0].0;
-                if kinds.records()[one as usize] < check.least {
-                    continue;
-                }
                 table.count(kinds, one, second, self.values);
                 for &(_, other) in changed {
                     if check.admits_counted(judge, table.counts(other), table.records(other)) {

@@ -97,6 +97,11 @@ impl Kinds {
         Kinds { kinds, kinds_from, rows, rows_from, of_row, records, left, noticed: gone }
     }
 
+    /// How many of the rows that left, which are so many, were not taken away yet.
+    pub(super) fn unnoticed(&self, gone: usize) -> usize {
+        gone - self.noticed
+    }
+
     /// Takes away the rows that left, which are all that ever did.
     pub(super) fn notice(&mut self, facts: &[Facts], classes: &Classes, gone: &[u32], there: &[bool]) {
         for &row in &gone[self.noticed..] {

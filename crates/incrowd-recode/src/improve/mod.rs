@@ -8,6 +8,7 @@
 //! beside a group, not in seconds, so that the same table always gives the same groups, whatever the threads and the machine.
 
 mod check;
+mod edges;
 mod judge;
 mod metric;
 mod movable;

@@ -2,6 +2,7 @@
 //! to date.
 
 use super::check::ModelCheck;
+use super::edges::Edges;
 use super::judge::Judge;
 use super::shape::Shapes;
 
@@ -83,10 +84,17 @@ impl<'a> MovableGroup<'a> {
         (self.shape, self.price) = (shape, price);
     }
 
-    pub(crate) fn remove(&mut self, check: &ModelCheck<'a>, shapes: &Shapes<'_>, at: usize) {
+    /// Takes away the row at this place, of at least two; `edges` are those of all rows, then of the others.
+    pub(super) fn remove(
+        &mut self,
+        check: &ModelCheck<'a>,
+        shapes: &Shapes<'_>,
+        at: usize,
+        edges: &mut Edges,
+    ) {
         let row = self.rows.remove(at);
         self.judge.remove(check, row);
-        self.shape = shapes.of(self.rows.iter().copied());
-        self.price = if self.rows.is_empty() { 0.0 } else { shapes.price(&self.shape) };
+        shapes.leave(edges, &mut self.shape, &self.rows, row);
+        self.price = shapes.price(&self.shape);
     }
 }

@@ -2,8 +2,9 @@
 
 use super::LEAST_GAIN;
 use super::check::ModelCheck;
+use super::edges::Edges;
 use super::movable::MovableGroup;
-use super::shape::{Edges, Shapes};
+use super::shape::Shapes;
 
 /// Rows move at most so many times round in a window before other windows are made.
 const ROUNDS: usize = 4;
@@ -88,10 +89,9 @@ impl<'w, 'a> Window<'w, 'a> {
                 }
                 if let Some((_, to)) = self.nearest(from, row, saved, round) {
                     at -= 1;
-                    self.groups[from].remove(self.check, self.shapes, at);
+                    self.groups[from].remove(self.check, self.shapes, at, &mut edges);
                     self.groups[to].push(self.check, self.shapes, row);
                     (self.changed[from], self.changed[to]) = (round, round);
-                    stale = true;
                 }
             }
         }
