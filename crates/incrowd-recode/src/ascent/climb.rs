@@ -31,6 +31,10 @@ pub struct Work {
     pub judged: u64,
 }
 
+/// Rows are counted until so many were looked at for each row of the table. Kinds are dearer to make; they pay where most rows
+/// find company late.
+const LOOKS_PER_ROW: u64 = 100;
+
 /// Climbs through the nodes in the order given.
 pub(super) fn climb(
     check: &ModelCheck<'_>,
@@ -38,87 +42,116 @@ pub(super) fn climb(
     nodes: &[Vec<u8>],
     progress: &dyn Progress,
 ) -> Climbed {
-    match Halves::new(check, column_levels) {
-        Some(halves) => by_kinds(check, halves, nodes, progress),
-        None => by_rows(check, column_levels, nodes, progress),
-    }
+    let looks = LOOKS_PER_ROW * check.data.rows() as u64;
+    climb_by_rows_for(looks, check, column_levels, nodes, progress)
 }
 
-/// Counts kinds of rows.
-fn by_kinds<'a>(
-    check: &ModelCheck<'a>,
-    mut halves: Halves<'_>,
-    nodes: &[Vec<u8>],
-    progress: &dyn Progress,
-) -> Climbed {
-    let mut rest: Vec<u32> = (0..check.data.rows() as u32).collect();
-    let mut groups = Vec::new();
-    let mut nodes = nodes;
-    let mut side_by_side = 1;
-    let (mut table, mut judge) = (Table::default(), Judge::new(check));
-    let mut work = Work::default();
-    while !rest.is_empty() && !nodes.is_empty() {
-        let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
-        (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
-        halves.prepare(check, chunk, &rest);
-        let start = || (Table::default(), Judge::new(check));
-        let judged = |(table, judge): &mut (Table, Judge<'a>), node: &Vec<u8>| {
-            progress.advance(0);
-            halves.judged(check, node, (table, judge))
-        };
-        let found: Vec<Found> = chunk.par_iter().map_init(start, judged).collect();
-        let judged_at = halves.gone();
-        for (node, found) in chunk.iter().zip(found) {
-            work.rows += found.looked_at;
-            work.judged += found.judged;
-            groups.extend(halves.leave(check, (node, found), (&mut table, &mut judge), judged_at));
-        }
-        rest.retain(|&row| halves.is_there(row));
-        progress.advance(chunk.len() as u64);
-    }
-    Climbed { groups, rest, work }
-}
-
-/// Counts rows.
-fn by_rows<'a>(
-    check: &ModelCheck<'a>,
+/// Counts rows until so many were looked at, then kinds of rows where that can be.
+fn climb_by_rows_for(
+    looks: u64,
+    check: &ModelCheck<'_>,
     column_levels: &[PricedLevels],
     nodes: &[Vec<u8>],
     progress: &dyn Progress,
 ) -> Climbed {
-    let mut rest: Vec<u32> = (0..check.data.rows() as u32).collect();
-    let mut there = vec![true; rest.len()];
-    let mut groups = Vec::new();
-    let mut blocks = Blocks::new(column_levels, rest.len());
-    let mut nodes = nodes;
-    let mut side_by_side = 1;
-    let mut judge = Judge::new(check);
-    let mut work = Work::default();
-    while !rest.is_empty() && !nodes.is_empty() {
-        let (chunk, later) = nodes.split_at(side_by_side.min(nodes.len()));
-        (nodes, side_by_side) = (later, (2 * side_by_side).min(SIDE_BY_SIDE));
-        blocks.prepare(check, chunk, &rest);
-        // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
-        let start = || (ClassCounter::default(), Judge::new(check));
-        let candidates = |(counter, judge): &mut (ClassCounter, Judge<'a>), node: &Vec<u8>| {
-            // Of a large table a single node takes a while: whoever is told to stop does so here.
-            progress.advance(0);
-            let candidates = counter.candidates(check, Some(&mut *judge), &blocks.parts(node), &rest, &there);
-            candidates.judged(check, judge)
-        };
-        let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
-        for candidates in candidates {
-            work.rows += candidates.looked_at;
-            work.judged += candidates.len() as u64;
-            for rows in candidates.admitted(check, &mut judge, &there) {
-                rows.iter().for_each(|&row| there[row as usize] = false);
-                groups.push(rows);
-            }
-        }
-        rest.retain(|&row| there[row as usize]);
-        progress.advance(chunk.len() as u64);
+    let rows = check.data.rows();
+    let climbed = Climbed { groups: Vec::new(), rest: (0..rows as u32).collect(), work: Work::default() };
+    let mut ahead = Ahead { climbed, nodes, side_by_side: 1 };
+    let serves = Halves::may_serve(check, column_levels);
+    ahead.by_rows(check, column_levels, if serves { looks } else { u64::MAX }, progress);
+    if !ahead.is_done()
+        && let Some(halves) = Halves::new(check, column_levels, &ahead.climbed.rest)
+    {
+        ahead.by_kinds(check, halves, progress);
     }
-    Climbed { groups, rest, work }
+    ahead.by_rows(check, column_levels, u64::MAX, progress);
+    ahead.climbed
+}
+
+/// What was climbed, and the nodes that are ahead.
+struct Ahead<'n> {
+    climbed: Climbed,
+    nodes: &'n [Vec<u8>],
+    side_by_side: usize,
+}
+
+impl<'n> Ahead<'n> {
+    fn is_done(&self) -> bool {
+        self.climbed.rest.is_empty() || self.nodes.is_empty()
+    }
+
+    /// The nodes that are looked at next, side by side.
+    fn next(&mut self) -> &'n [Vec<u8>] {
+        let (chunk, later) = self.nodes.split_at(self.side_by_side.min(self.nodes.len()));
+        (self.nodes, self.side_by_side) = (later, (2 * self.side_by_side).min(SIDE_BY_SIDE));
+        chunk
+    }
+
+    /// Counts rows until so many were looked at.
+    fn by_rows<'a>(
+        &mut self,
+        check: &ModelCheck<'a>,
+        column_levels: &[PricedLevels],
+        looks: u64,
+        progress: &dyn Progress,
+    ) {
+        if self.is_done() {
+            return;
+        }
+        let mut there = vec![false; check.data.rows()];
+        self.climbed.rest.iter().for_each(|&row| there[row as usize] = true);
+        let mut blocks = Blocks::new(column_levels, check.data.rows());
+        let mut judge = Judge::new(check);
+        while !self.is_done() && self.climbed.work.rows < looks {
+            let chunk = self.next();
+            let Climbed { groups, rest, work } = &mut self.climbed;
+            blocks.prepare(check, chunk, rest);
+            // Rows only leave while the nodes of a chunk are gone through, so who has no company now has none later either.
+            let start = || (ClassCounter::default(), Judge::new(check));
+            let candidates = |(counter, judge): &mut (ClassCounter, Judge<'a>), node: &Vec<u8>| {
+                // Of a large table a single node takes a while: whoever is told to stop does so here.
+                progress.advance(0);
+                let candidates =
+                    counter.candidates(check, Some(&mut *judge), &blocks.parts(node), rest, &there);
+                candidates.judged(check, judge)
+            };
+            let candidates: Vec<CandidateGroups> = chunk.par_iter().map_init(start, candidates).collect();
+            for candidates in candidates {
+                work.rows += candidates.looked_at;
+                work.judged += candidates.len() as u64;
+                for rows in candidates.admitted(check, &mut judge, &there) {
+                    rows.iter().for_each(|&row| there[row as usize] = false);
+                    groups.push(rows);
+                }
+            }
+            rest.retain(|&row| there[row as usize]);
+            progress.advance(chunk.len() as u64);
+        }
+    }
+
+    /// Counts kinds of rows.
+    fn by_kinds<'a>(&mut self, check: &ModelCheck<'a>, mut halves: Halves<'_>, progress: &dyn Progress) {
+        let (mut table, mut judge) = (Table::default(), Judge::new(check));
+        while !self.is_done() {
+            let chunk = self.next();
+            let Climbed { groups, rest, work } = &mut self.climbed;
+            halves.prepare(check, chunk, rest);
+            let start = || (Table::default(), Judge::new(check));
+            let judged = |(table, judge): &mut (Table, Judge<'a>), node: &Vec<u8>| {
+                progress.advance(0);
+                halves.judged(check, node, (table, judge))
+            };
+            let found: Vec<Found> = chunk.par_iter().map_init(start, judged).collect();
+            let judged_at = halves.gone();
+            for (node, found) in chunk.iter().zip(found) {
+                work.rows += found.looked_at;
+                work.judged += found.judged;
+                groups.extend(halves.leave(check, (node, found), (&mut table, &mut judge), judged_at));
+            }
+            rest.retain(|&row| halves.is_there(row));
+            progress.advance(chunk.len() as u64);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -157,7 +190,7 @@ mod tests {
     proptest! {
         #[test]
         fn side_by_side_is_one_by_one(
-            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..9,
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..9, looks in 1u64..400,
         ) {
             let text = |(a, b, c, d): (u32, u32, u32, u32)| [a.to_string(), format!("b{b}"), c.to_string(), format!("d{d}")];
             let records: Vec<[String; 4]> = records.into_iter().map(text).collect();
@@ -186,13 +219,15 @@ mod tests {
             let nodes = levels::nodes(&all);
             let mut expected = slowly(&check, &all, &nodes);
             expected.sort();
-            let halves = Halves::new(&check, &all);
-            prop_assert_eq!(halves.is_some(), !check.only_counts());
-            let by_rows = by_rows(&check, &all, &nodes, &Silent);
-            let by_kinds = halves.map(|halves| by_kinds(&check, halves, &nodes, &Silent));
+            let by_rows = climb_by_rows_for(u64::MAX, &check, &all, &nodes, &Silent);
+            let all_rows: Vec<u32> = (0..data.rows() as u32).collect();
+            prop_assert_eq!(Halves::new(&check, &all, &all_rows).is_some(), !check.only_counts());
+            let by_kinds = climb_by_rows_for(0, &check, &all, &nodes, &Silent);
+            let by_both = climb_by_rows_for(looks, &check, &all, &nodes, &Silent);
             // The order of groups decides about moves later.
-            prop_assert!(by_kinds.as_ref().is_none_or(|climbed| climbed.groups == by_rows.groups));
-            for Climbed { mut groups, rest, .. } in by_kinds.into_iter().chain([by_rows]) {
+            prop_assert_eq!(&by_kinds.groups, &by_rows.groups);
+            prop_assert_eq!(&by_both.groups, &by_rows.groups);
+            for Climbed { mut groups, rest, .. } in [by_rows, by_kinds, by_both] {
                 groups.sort();
                 prop_assert_eq!(&groups, &expected);
                 let taken: usize = groups.iter().map(Vec::len).sum();

@@ -45,11 +45,12 @@ pub(super) struct Classes {
 }
 
 impl Half {
-    /// A half with the pattern of each row.
+    /// A half with the patterns of these rows.
     fn new(
         check: &ModelCheck<'_>,
         column_levels: &[PricedLevels],
         columns: Range<usize>,
+        rest: &[u32],
     ) -> (Half, Vec<u32>) {
         let combinations = column_levels[columns.clone()].iter().map(|levels| levels.terms.len()).product();
         let (examples, records, seen) = Default::default();
@@ -57,8 +58,8 @@ impl Half {
         let mut half = Half { columns, examples, records, seen, classes };
         let (lowest, seen) = (vec![0; column_levels.len()], check.presences());
         let mut known = Numbered::new();
-        let mut patterns = Vec::with_capacity(check.data.rows());
-        for row in 0..check.data.rows() as u32 {
+        let mut patterns = Vec::with_capacity(rest.len());
+        for &row in rest {
             let pattern = known.number(half.key(check, column_levels, &lowest, row));
             let at = pattern as usize;
             if at == half.examples.len() {
@@ -116,6 +117,11 @@ impl Half {
     }
 }
 
+/// Where the second half begins.
+fn middle(column_levels: &[PricedLevels]) -> usize {
+    divided(column_levels, 2).first().map_or(0, |columns| columns.end)
+}
+
 /// What was found at a combination of levels.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -146,12 +152,28 @@ pub(super) struct Halves<'l> {
 }
 
 impl<'l> Halves<'l> {
-    /// Nothing where something else than the counts of one column decides, or where it would take too much room.
-    pub(super) fn new(check: &ModelCheck<'_>, column_levels: &'l [PricedLevels]) -> Option<Halves<'l>> {
-        let deciding = check.deciding().filter(|_| u32::try_from(check.data.records()).is_ok())?;
+    /// Whether it may be of use: where the counts of one column decide, and there is room.
+    pub(super) fn may_serve(check: &ModelCheck<'_>, column_levels: &[PricedLevels]) -> bool {
+        let combinations =
+            |of_half: &[PricedLevels]| of_half.iter().map(|s| s.terms.len()).product::<usize>();
+        let (one, other) = column_levels.split_at(middle(column_levels));
+        let fewest = combinations(one).min(combinations(other));
+        check.deciding().is_some()
+            && u32::try_from(check.data.records()).is_ok()
+            && fewest.saturating_mul(check.data.rows() * ROW_BYTES) <= MOST_BYTES
+    }
+
+    /// Of the rows that are left. Nothing where something else than the counts of one column decides, or where it would take too
+    /// much room.
+    pub(super) fn new(
+        check: &ModelCheck<'_>,
+        column_levels: &'l [PricedLevels],
+        rest: &[u32],
+    ) -> Option<Halves<'l>> {
+        let deciding = check.deciding().filter(|_| Halves::may_serve(check, column_levels))?;
         let (rows, values) = (check.data.rows(), deciding.values);
-        let middle = divided(column_levels, 2).first().map_or(0, |columns| columns.end);
-        let half = |columns| Half::new(check, column_levels, columns);
+        let middle = middle(column_levels);
+        let half = |columns| Half::new(check, column_levels, columns, rest);
         let (mut one, mut other) = (half(0..middle), half(middle..column_levels.len()));
         // Levels bring more together where there is more to bring together.
         if one.0.examples.len() < other.0.examples.len() {
@@ -163,19 +185,22 @@ impl<'l> Halves<'l> {
         if bytes > MOST_BYTES || counts > MOST_COUNTS {
             return None;
         }
-        let fact = |row: usize| {
-            let weight = check.data.weight(row) as u32;
-            Facts { first: firsts[row], second: seconds[row], weight, code: deciding.codes[row] }
-        };
+        let nothing = Facts { first: 0, second: 0, weight: 0, code: 0 };
+        let (mut facts, mut there) = (vec![nothing; rows], vec![false; rows]);
+        for ((&row, first), second) in rest.iter().zip(firsts).zip(seconds) {
+            let (at, weight) = (row as usize, check.data.weight(row as usize) as u32);
+            facts[at] = Facts { first, second, weight, code: deciding.codes[at] };
+            there[at] = true;
+        }
         Some(Halves {
             column_levels,
-            facts: (0..rows).map(fact).collect(),
             kinds: (0..first.classes.len()).map(|_| None).collect(),
             first,
             second,
+            facts,
             values,
             gone: Vec::new(),
-            there: vec![true; rows],
+            there,
         })
     }
 

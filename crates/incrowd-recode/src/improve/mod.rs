@@ -9,6 +9,7 @@
 
 mod check;
 mod edges;
+mod faces;
 mod judge;
 mod metric;
 mod movable;

@@ -3,6 +3,7 @@
 
 use super::check::ModelCheck;
 use super::edges::Edges;
+use super::faces::Face;
 use super::judge::Judge;
 use super::shape::Shapes;
 
@@ -36,14 +37,8 @@ impl<'a> MovableGroup<'a> {
 
     /// What it would cost more with a row of so many records, unless that is more than `most`.
     pub(crate) fn dearer_with(&self, shapes: &Shapes<'_>, row: u32, weight: u64, most: f32) -> Option<f32> {
-        let records = (self.records() + weight) as f32;
-        let most_price = (most + self.cost()) / records;
-        // Covering one more row never makes a shape cheaper.
-        if self.price > most_price {
-            return None;
-        }
-        let price = shapes.price_with(&self.shape, row, most_price)?;
-        Some(records * price - self.cost())
+        let face = Face { records: self.records(), price: self.price, cost: self.cost() };
+        shapes.dearer(face, &self.shape, (shapes.codes(row), weight), most)
     }
 
     /// Whether the models admit it with a row.

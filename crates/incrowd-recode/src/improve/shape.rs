@@ -4,6 +4,7 @@
 use incrowd_core::dataset::Quasi;
 use incrowd_core::{Code, Dataset, Span};
 
+use super::faces::Face;
 use super::metric::Metric;
 
 /// Tables of prices are kept for lines of at most this many leaves, and for longer ones up to the second number where there are
@@ -80,6 +81,27 @@ impl Tabled {
             }
         }
         sum
+    }
+}
+
+/// So many prices are added up before their sum is compared with the most it may be: which one is too much is hard to foretell.
+const AT_ONCE: usize = 3;
+
+impl Tabled {
+    /// What [`Tabled::at_least_with`] says, unless it is more than `most`.
+    fn price_with(&self, shape: &[u32], codes: &[u32], most: f32) -> Option<f32> {
+        let mut sum = 0.0;
+        for lines in self.lines.chunks(AT_ONCE) {
+            for line in lines {
+                let code = codes[line.column];
+                let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
+                sum += self.prices[(line.from + lo * line.leaves + hi) as usize];
+            }
+            if sum > most {
+                return None;
+            }
+        }
+        Some(sum)
     }
 }
 
@@ -210,14 +232,38 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// The price of a shape if it covered a row too, unless it is more than `most`.
-    pub(crate) fn price_with(&self, shape: &[u32], row: u32, most: f32) -> Option<f32> {
-        Some(self.at_least_with(shape, row, most)).filter(|price| *price <= most)
+    /// What a row has in every column.
+    pub(super) fn codes(&self, row: u32) -> &[u32] {
+        self.data.quasi_codes(row as usize)
+    }
+
+    /// What a group of this shape would cost more with a row of these codes and so many records, unless that is more than `most`.
+    pub(super) fn dearer(
+        &self,
+        face: Face,
+        shape: &[u32],
+        (codes, weight): (&[u32], u64),
+        most: f32,
+    ) -> Option<f32> {
+        let records = (face.records + weight) as f32;
+        let most_price = (most + face.cost) / records;
+        // Covering one more row never makes a shape cheaper.
+        if face.price > most_price {
+            return None;
+        }
+        let price = match &self.tabled {
+            Some(tabled) => tabled.price_with(shape, codes, most_price)?,
+            None => Some(self.at_least(shape, codes, most_price)).filter(|price| *price <= most_price)?,
+        };
+        Some(records * price - face.cost)
     }
 
     /// The price of a shape if it covered a row too; if that is more than `most`, something between the two.
     pub(crate) fn at_least_with(&self, shape: &[u32], row: u32, most: f32) -> f32 {
-        let codes = self.data.quasi_codes(row as usize);
+        self.at_least(shape, self.codes(row), most)
+    }
+
+    fn at_least(&self, shape: &[u32], codes: &[u32], most: f32) -> f32 {
         if let Some(tabled) = &self.tabled {
             return tabled.at_least_with(shape, codes, most);
         }
@@ -295,7 +341,9 @@ mod tests {
             for row in 1..data.rows() as u32 {
                 let slowly = shapes.at_least_with(&shape, row, most);
                 if let Some(tabled) = &tabled {
-                    prop_assert_eq!(tabled.at_least_with(&shape, data.quasi_codes(row as usize), most), slowly);
+                    let codes = data.quasi_codes(row as usize);
+                    prop_assert_eq!(tabled.at_least_with(&shape, codes, most), slowly);
+                    prop_assert_eq!(tabled.price_with(&shape, codes, most), Some(slowly).filter(|price| *price <= most));
                 }
                 let before = shapes.price(&shape);
                 let with = shapes.at_least_with(&shape, row, f32::INFINITY);
