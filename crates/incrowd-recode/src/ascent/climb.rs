@@ -25,7 +25,7 @@ pub(super) struct Climbed {
 /// What a climb took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// How many rows were looked at, over all combinations of levels.
+    /// How many rows, or kinds of rows, were looked at, over all combinations of levels.
     pub rows: u64,
     /// How many groups were judged.
     pub judged: u64,
