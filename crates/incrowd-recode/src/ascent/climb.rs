@@ -31,9 +31,18 @@ pub struct Work {
     pub judged: u64,
 }
 
-/// Rows are counted until so many were looked at for each row of the table. Kinds are dearer to make; they pay where most rows
-/// find company late.
+impl Work {
+    const MAX: Work = Work { rows: u64::MAX, judged: u64::MAX };
+
+    fn reaches(self, other: Work) -> bool {
+        self.rows >= other.rows && self.judged >= other.judged
+    }
+}
+
+/// Rows are counted until so many were looked at for each row of the table, and a group was judged for every so many rows. Kinds are
+/// dearer to make; they pay where many groups are judged in vain.
 const LOOKS_PER_ROW: u64 = 100;
+const ROWS_PER_JUDGED: u64 = 4;
 
 /// Climbs through the nodes in the order given.
 pub(super) fn climb(
@@ -42,13 +51,14 @@ pub(super) fn climb(
     nodes: &[Vec<u8>],
     progress: &dyn Progress,
 ) -> Climbed {
-    let looks = LOOKS_PER_ROW * check.data.rows() as u64;
-    climb_by_rows_for(looks, check, column_levels, nodes, progress)
+    let rows = check.data.rows() as u64;
+    let by_rows = Work { rows: LOOKS_PER_ROW * rows, judged: rows / ROWS_PER_JUDGED };
+    climb_by_rows_until(by_rows, check, column_levels, nodes, progress)
 }
 
-/// Counts rows until so many were looked at, then kinds of rows where that can be.
-fn climb_by_rows_for(
-    looks: u64,
+/// Counts rows until that took so much, then kinds of rows where that can be.
+fn climb_by_rows_until(
+    by_rows: Work,
     check: &ModelCheck<'_>,
     column_levels: &[PricedLevels],
     nodes: &[Vec<u8>],
@@ -58,13 +68,13 @@ fn climb_by_rows_for(
     let climbed = Climbed { groups: Vec::new(), rest: (0..rows as u32).collect(), work: Work::default() };
     let mut ahead = Ahead { climbed, nodes, side_by_side: 1 };
     let serves = Halves::may_serve(check, column_levels);
-    ahead.by_rows(check, column_levels, if serves { looks } else { u64::MAX }, progress);
+    ahead.by_rows(check, column_levels, if serves { by_rows } else { Work::MAX }, progress);
     if !ahead.is_done()
         && let Some(halves) = Halves::new(check, column_levels, &ahead.climbed.rest)
     {
         ahead.by_kinds(check, halves, progress);
     }
-    ahead.by_rows(check, column_levels, u64::MAX, progress);
+    ahead.by_rows(check, column_levels, Work::MAX, progress);
     ahead.climbed
 }
 
@@ -87,12 +97,12 @@ impl<'n> Ahead<'n> {
         chunk
     }
 
-    /// Counts rows until so many were looked at.
+    /// Counts rows until that took so much.
     fn by_rows<'a>(
         &mut self,
         check: &ModelCheck<'a>,
         column_levels: &[PricedLevels],
-        looks: u64,
+        until: Work,
         progress: &dyn Progress,
     ) {
         if self.is_done() {
@@ -102,7 +112,7 @@ impl<'n> Ahead<'n> {
         self.climbed.rest.iter().for_each(|&row| there[row as usize] = true);
         let mut blocks = Blocks::new(column_levels, check.data.rows());
         let mut judge = Judge::new(check);
-        while !self.is_done() && self.climbed.work.rows < looks {
+        while !self.is_done() && !self.climbed.work.reaches(until) {
             let chunk = self.next();
             let Climbed { groups, rest, work } = &mut self.climbed;
             blocks.prepare(check, chunk, rest);
@@ -190,7 +200,7 @@ mod tests {
     proptest! {
         #[test]
         fn side_by_side_is_one_by_one(
-            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..9, looks in 1u64..400,
+            records in prop::collection::vec((0u32..40, 0u32..5, 0u32..3, 0u32..3), 1..120), k in 1i64..8, model in 0usize..9, looks in 1u64..400, judged in 0u64..4,
         ) {
             let text = |(a, b, c, d): (u32, u32, u32, u32)| [a.to_string(), format!("b{b}"), c.to_string(), format!("d{d}")];
             let records: Vec<[String; 4]> = records.into_iter().map(text).collect();
@@ -219,11 +229,11 @@ mod tests {
             let nodes = levels::nodes(&all);
             let mut expected = slowly(&check, &all, &nodes);
             expected.sort();
-            let by_rows = climb_by_rows_for(u64::MAX, &check, &all, &nodes, &Silent);
+            let by_rows = climb_by_rows_until(Work::MAX, &check, &all, &nodes, &Silent);
             let all_rows: Vec<u32> = (0..data.rows() as u32).collect();
             prop_assert_eq!(Halves::new(&check, &all, &all_rows).is_some(), !check.only_counts());
-            let by_kinds = climb_by_rows_for(0, &check, &all, &nodes, &Silent);
-            let by_both = climb_by_rows_for(looks, &check, &all, &nodes, &Silent);
+            let by_kinds = climb_by_rows_until(Work::default(), &check, &all, &nodes, &Silent);
+            let by_both = climb_by_rows_until(Work { rows: looks, judged }, &check, &all, &nodes, &Silent);
             // The order of groups decides about moves later.
             prop_assert_eq!(&by_kinds.groups, &by_rows.groups);
             prop_assert_eq!(&by_both.groups, &by_rows.groups);

@@ -40,8 +40,8 @@ const HEAD_START: f64 = 0.15;
 /// models leave groups farther apart.
 const CLIMBED_ROWS: usize = 640;
 
-/// Moving ends when a round lowers the loss by less than this share of it; where models look at more than the number of records,
-/// when so many rounds do in the mean.
+/// Moving ends when a round lowers the loss by less than this share of it; where models look at more than numbers of records and
+/// persons, when so many rounds do in the mean.
 const LEAST_GAIN: f64 = 0.002;
 const JUDGED_TOGETHER: usize = 3;
 
@@ -241,7 +241,7 @@ impl Search<'_, '_> {
         let regroupings = if divided { 2 } else { 0 };
         let near = !divided && self.check.only_counts();
         let window = if near { CLIMBED_ROWS } else { WINDOW_ROWS };
-        let together = if self.check.only_counts() { 1 } else { JUDGED_TOGETHER };
+        let together = if self.check.only_grows() { 1 } else { JUDGED_TOGETHER };
         let patience = Patience {
             rounds: 4 * columns,
             least_gain: LEAST_GAIN,
