@@ -37,7 +37,7 @@ pub(crate) fn run(data: &Path, only: Option<&str>) -> Result<(), String> {
 fn rows(place: &Place, only: Option<&str>) -> Result<(), String> {
     println!(
         "Whole commands on Adult, 8 QIs, k = {K}; processor seconds on all cores together, the least of {TIMES} runs. Looked at: \
-         rows over all combinations of levels. Judged: groups, on the way up. Moving: looks at a row beside a group.\n"
+         rows, or kinds of rows, over all combinations of levels. Judged: groups, on the way up. Moving: looks at a row beside a group.\n"
     );
     println!(
         "| beside k-anonymity | ascent | of k-anonymity alone | loss | looked at | judged | moving | mondrian, loss | auto | loss |"

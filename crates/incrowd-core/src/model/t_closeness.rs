@@ -163,6 +163,12 @@ impl Work for Near {
         }
     }
 
+    fn work_of(&self, counts: &[u64], n: u64) -> Option<u128> {
+        let Ground::Equal(overall) = &self.ground else { return None };
+        let occurring = counts.iter().enumerate().map(|(code, &count)| (code as u32, count));
+        Some(equal_work(overall, occurring, self.records, n))
+    }
+
     fn work_if(&self, group: &Histogram, n: u64, code: u32, count: u64) -> u128 {
         if let Ground::Equal(overall) = &self.ground {
             let others = group.entries().iter().copied().filter(|entry| entry.0 != code);

@@ -54,6 +54,11 @@ impl Watched {
         self.synonyms.as_ref().map_or(code, |first| first[code as usize])
     }
 
+    /// Whether every code is counted as itself.
+    pub(super) fn counts_all_codes(&self) -> bool {
+        self.synonyms.is_none()
+    }
+
     /// How large a group is, in records or persons.
     pub(super) fn size(&self, group: &GroupSummary) -> u64 {
         self.unit.size(group)

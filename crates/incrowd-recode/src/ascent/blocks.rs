@@ -1,6 +1,8 @@
 //! The classes of rows at the levels of a few columns at a time, so that a combination of levels of all columns is put together
 //! from two or three parts, and rows that cannot have company in one part are not looked at in the whole.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::levels::PricedLevels;
@@ -18,7 +20,7 @@ const STALE: f64 = 0.3;
 /// A few columns that stand side by side.
 #[derive(Debug)]
 struct Block {
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     /// By combination of the columns' levels.
     parts: Vec<Option<Part>>,
 }
@@ -43,31 +45,37 @@ pub(super) struct Blocks<'a> {
     blocks: Vec<Block>,
 }
 
+/// The columns in blocks, as even as can be by the number of combinations of levels.
+pub(super) fn divided(column_levels: &[PricedLevels], count: usize) -> Vec<Range<usize>> {
+    let levels: Vec<f64> = column_levels.iter().map(|s| (s.terms.len() as f64).ln()).collect();
+    let share = levels.iter().sum::<f64>() / count as f64;
+    let (mut blocks, mut start, mut sum): (Vec<Range<usize>>, usize, f64) = Default::default();
+    for (column, ln) in levels.iter().enumerate() {
+        sum += ln;
+        if sum >= share * (blocks.len() + 1) as f64 - 1e-9 || column + 1 == column_levels.len() {
+            blocks.push(start..column + 1);
+            start = column + 1;
+        }
+    }
+    blocks
+}
+
 impl<'a> Blocks<'a> {
     pub(super) fn new(column_levels: &'a [PricedLevels], rows: usize) -> Blocks<'a> {
-        let divided = |count: usize| -> Vec<Block> {
-            // As even as can be by the number of combinations.
-            let levels: Vec<f64> = column_levels.iter().map(|s| (s.terms.len() as f64).ln()).collect();
-            let share = levels.iter().sum::<f64>() / count as f64;
-            let (mut blocks, mut start, mut sum): (Vec<Block>, usize, f64) = Default::default();
-            for (column, ln) in levels.iter().enumerate() {
-                sum += ln;
-                if sum >= share * (blocks.len() + 1) as f64 - 1e-9 || column + 1 == column_levels.len() {
-                    let columns = start..column + 1;
-                    let parts = column_levels[columns.clone()].iter().map(|s| s.terms.len()).product();
-                    blocks.push(Block { columns, parts: (0..parts).map(|_| None).collect() });
-                    start = column + 1;
-                }
-            }
-            blocks
+        let blocks_of = |count: usize| -> Vec<Block> {
+            let block = |columns: Range<usize>| {
+                let parts = column_levels[columns.clone()].iter().map(|s| s.terms.len()).product();
+                Block { columns, parts: (0..parts).map(|_| None).collect() }
+            };
+            divided(column_levels, count).into_iter().map(block).collect()
         };
         let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 8;
-        let mut blocks = divided(2);
+        let mut blocks = blocks_of(2);
         for count in 3..=column_levels.len() {
             if bytes(&blocks) <= MOST_BYTES {
                 break;
             }
-            blocks = divided(count);
+            blocks = blocks_of(count);
         }
         Blocks { column_levels, blocks }
     }
@@ -164,19 +172,19 @@ impl<'a> Blocks<'a> {
 
 /// Numbers keys, which are mixed already, in the order in which they come.
 #[derive(Debug)]
-struct Numbered {
+pub(super) struct Numbered {
     /// Each key with its number, at the first free place from the one its last bits say.
     places: Vec<(u64, u32)>,
     count: u32,
 }
 
 impl Numbered {
-    fn new() -> Numbered {
+    pub(super) fn new() -> Numbered {
         Numbered { places: vec![(0, ALONE); 1 << 10], count: 0 }
     }
 
     /// The number of a key.
-    fn number(&mut self, key: u64) -> u32 {
+    pub(super) fn number(&mut self, key: u64) -> u32 {
         let at = self.place(key);
         if self.places[at].1 != ALONE {
             return self.places[at].1;

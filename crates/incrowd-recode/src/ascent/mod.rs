@@ -12,6 +12,8 @@ mod blocks;
 mod bound;
 mod candidates;
 mod climb;
+mod halves;
+mod kinds;
 mod levels;
 mod report;
 
@@ -164,6 +166,7 @@ impl Ascent {
         let still = Patience {
             rounds: 0,
             least_gain: 0.0,
+            together: 1,
             looks: u64::MAX,
             regroupings: 0,
             window: WINDOW_ROWS,

@@ -40,6 +40,11 @@ const HEAD_START: f64 = 0.15;
 /// models leave groups farther apart.
 const CLIMBED_ROWS: usize = 640;
 
+/// Moving ends when a round lowers the loss by less than this share of it; where models look at more than numbers of records and
+/// persons, when so many rounds do in the mean.
+const LEAST_GAIN: f64 = 0.002;
+const JUDGED_TOGETHER: usize = 3;
+
 /// Moving records takes at most so many looks at a row beside a group, and so many for each row.
 const LOOKS: u64 = 400_000_000;
 const LOOKS_PER_ROW: u64 = 400;
@@ -236,8 +241,16 @@ impl Search<'_, '_> {
         let regroupings = if divided { 2 } else { 0 };
         let near = !divided && self.check.only_counts();
         let window = if near { CLIMBED_ROWS } else { WINDOW_ROWS };
-        let patience =
-            Patience { rounds: 4 * columns, least_gain: 0.002, looks, regroupings, window, seconds: None };
+        let together = if self.check.only_grows() { 1 } else { JUDGED_TOGETHER };
+        let patience = Patience {
+            rounds: 4 * columns,
+            least_gain: LEAST_GAIN,
+            together,
+            looks,
+            regroupings,
+            window,
+            seconds: None,
+        };
         let Improved { groups, rounds, looks, .. } =
             improve::improve(self.check, self.shapes, groups, patience, progress);
         self.rounds = rounds;

@@ -8,6 +8,8 @@
 //! beside a group, not in seconds, so that the same table always gives the same groups, whatever the threads and the machine.
 
 mod check;
+mod edges;
+mod faces;
 mod judge;
 mod metric;
 mod movable;
@@ -48,6 +50,9 @@ pub(crate) struct Patience {
     pub(crate) rounds: usize,
     /// After a round that lowers the loss by no more than this share of it.
     pub(crate) least_gain: f64,
+    /// The gains of so many rounds count together, against as many times that share: neighbours are others in every round, and a
+    /// round that gains little may come before one that gains much.
+    pub(crate) together: usize,
     /// Before a round that would take more looks than are left, if that is limited.
     pub(crate) looks: u64,
     /// In so many rounds neighbouring groups are grouped anew. The first is for groups that come in an order in which
@@ -57,6 +62,16 @@ pub(crate) struct Patience {
     pub(crate) window: usize,
     /// After so many seconds, if that is limited.
     pub(crate) seconds: Option<f64>,
+}
+
+impl Patience {
+    /// Whether the last rounds gained too little; `costs` are those before the first round and after every one.
+    fn is_over(&self, costs: &[f64]) -> bool {
+        let (Some(now), Some(before)) = (costs.last(), costs.iter().rev().nth(self.together)) else {
+            return false;
+        };
+        self.least_gain > 0.0 && *now >= before * (1.0 - self.together as f64 * self.least_gain)
+    }
 }
 
 /// The groups afterwards.
@@ -114,7 +129,7 @@ pub(crate) fn improve(
 ) -> Improved {
     let began = Instant::now();
     let late = || patience.seconds.is_some_and(|seconds| began.elapsed().as_secs_f64() > seconds);
-    let mut before = cost(shapes, check.data, &groups);
+    let mut costs = vec![cost(shapes, check.data, &groups)];
     let cells = check.data.records() as f64 * f64::from(shapes.most);
     let (mut rounds, mut looks, mut last) = (0, 0u64, 0u64);
     if patience.rounds > 0 {
@@ -147,10 +162,10 @@ pub(crate) fn improve(
         let now = cost(shapes, check.data, &groups);
         progress.advance(1);
         progress.note(&format!("loss so far {:.4}", now / cells));
-        if now >= before * (1.0 - patience.least_gain) && patience.least_gain > 0.0 {
+        costs.push(now);
+        if patience.is_over(&costs) {
             break;
         }
-        before = now;
     }
     Improved { groups, rounds, looks, out_of_time: late() }
 }
@@ -193,4 +208,34 @@ fn stride(columns: usize, sweep: usize) -> usize {
     let coprime = |step: &usize| (2..=*step).all(|d| !step.is_multiple_of(d) || !columns.is_multiple_of(d));
     let steps: Vec<usize> = (1..=columns.max(1)).filter(coprime).collect();
     steps[(sweep / columns.max(1)) % steps.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_that_gains_little_may_come_before_one_that_gains_much() {
+        let one = Patience {
+            rounds: 9,
+            least_gain: 0.01,
+            together: 1,
+            looks: u64::MAX,
+            regroupings: 0,
+            window: WINDOW_ROWS,
+            seconds: None,
+        };
+        assert!(!one.is_over(&[100.0]));
+        assert!(!one.is_over(&[100.0, 98.9]));
+        assert!(one.is_over(&[100.0, 90.0, 89.9]));
+        let three = Patience { together: 3, ..one };
+        assert!(!three.is_over(&[100.0, 100.0, 100.0]), "three rounds there must be");
+        assert!(three.is_over(&[100.0, 99.0, 98.0, 97.5]));
+        assert!(!three.is_over(&[100.0, 95.0, 94.9, 94.8]));
+        assert!(three.is_over(&[100.0, 95.0, 94.9, 94.8, 94.7]));
+        assert!(
+            !Patience { least_gain: 0.0, ..one }.is_over(&[100.0, 100.0]),
+            "the number of rounds alone decides"
+        );
+    }
 }

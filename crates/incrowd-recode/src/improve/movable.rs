@@ -2,6 +2,8 @@
 //! to date.
 
 use super::check::ModelCheck;
+use super::edges::Edges;
+use super::faces::Face;
 use super::judge::Judge;
 use super::shape::Shapes;
 
@@ -35,14 +37,8 @@ impl<'a> MovableGroup<'a> {
 
     /// What it would cost more with a row of so many records, unless that is more than `most`.
     pub(crate) fn dearer_with(&self, shapes: &Shapes<'_>, row: u32, weight: u64, most: f32) -> Option<f32> {
-        let records = (self.records() + weight) as f32;
-        let most_price = (most + self.cost()) / records;
-        // Covering one more row never makes a shape cheaper.
-        if self.price > most_price {
-            return None;
-        }
-        let price = shapes.price_with(&self.shape, row, most_price)?;
-        Some(records * price - self.cost())
+        let face = Face { records: self.records(), price: self.price, cost: self.cost() };
+        shapes.dearer(face, &self.shape, (shapes.codes(row), weight), most)
     }
 
     /// Whether the models admit it with a row.
@@ -83,10 +79,17 @@ impl<'a> MovableGroup<'a> {
         (self.shape, self.price) = (shape, price);
     }
 
-    pub(crate) fn remove(&mut self, check: &ModelCheck<'a>, shapes: &Shapes<'_>, at: usize) {
+    /// Takes away the row at this place, of at least two; `edges` are those of all rows, then of the others.
+    pub(super) fn remove(
+        &mut self,
+        check: &ModelCheck<'a>,
+        shapes: &Shapes<'_>,
+        at: usize,
+        edges: &mut Edges,
+    ) {
         let row = self.rows.remove(at);
         self.judge.remove(check, row);
-        self.shape = shapes.of(self.rows.iter().copied());
-        self.price = if self.rows.is_empty() { 0.0 } else { shapes.price(&self.shape) };
+        shapes.leave(edges, &mut self.shape, &self.rows, row);
+        self.price = shapes.price(&self.shape);
     }
 }

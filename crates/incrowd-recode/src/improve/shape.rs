@@ -4,6 +4,7 @@
 use incrowd_core::dataset::Quasi;
 use incrowd_core::{Code, Dataset, Span};
 
+use super::faces::Face;
 use super::metric::Metric;
 
 /// Tables of prices are kept for lines of at most this many leaves, and for longer ones up to the second number where there are
@@ -22,14 +23,14 @@ const LEAP: usize = 7919;
 
 /// A column's part of a shape.
 #[derive(Debug)]
-struct Line {
+pub(super) struct Line {
     /// Where its words begin.
-    at: usize,
-    kind: Kind,
+    pub(super) at: usize,
+    pub(super) kind: Kind,
 }
 
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// Two words, the lowest and the highest leaf; prices by both, if they are kept.
     Span { leaves: u32, prices: Vec<f32> },
     /// The number of leaves, then a bit for every leaf; the price by the number.
@@ -83,14 +84,35 @@ impl Tabled {
     }
 }
 
+/// So many prices are added up before their sum is compared with the most it may be: which one is too much is hard to foretell.
+const AT_ONCE: usize = 3;
+
+impl Tabled {
+    /// What [`Tabled::at_least_with`] says, unless it is more than `most`.
+    fn price_with(&self, shape: &[u32], codes: &[u32], most: f32) -> Option<f32> {
+        let mut sum = 0.0;
+        for lines in self.lines.chunks(AT_ONCE) {
+            for line in lines {
+                let code = codes[line.column];
+                let (lo, hi) = (shape[line.at].min(code), shape[line.at + 1].max(code));
+                sum += self.prices[(line.from + lo * line.leaves + hi) as usize];
+            }
+            if sum > most {
+                return None;
+            }
+        }
+        Some(sum)
+    }
+}
+
 /// Makes shapes and knows what they cost.
 #[derive(Debug)]
 pub(crate) struct Shapes<'a> {
-    data: &'a Dataset,
+    pub(super) data: &'a Dataset,
     metric: Metric,
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     /// The columns, those first in which two rows differ most.
-    telling: Vec<usize>,
+    pub(super) telling: Vec<usize>,
     /// The same columns, if the prices of all are kept.
     tabled: Option<Tabled>,
     /// What a record costs that is not published.
@@ -210,14 +232,38 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// The price of a shape if it covered a row too, unless it is more than `most`.
-    pub(crate) fn price_with(&self, shape: &[u32], row: u32, most: f32) -> Option<f32> {
-        Some(self.at_least_with(shape, row, most)).filter(|price| *price <= most)
+    /// What a row has in every column.
+    pub(super) fn codes(&self, row: u32) -> &[u32] {
+        self.data.quasi_codes(row as usize)
+    }
+
+    /// What a group of this shape would cost more with a row of these codes and so many records, unless that is more than `most`.
+    pub(super) fn dearer(
+        &self,
+        face: Face,
+        shape: &[u32],
+        (codes, weight): (&[u32], u64),
+        most: f32,
+    ) -> Option<f32> {
+        let records = (face.records + weight) as f32;
+        let most_price = (most + face.cost) / records;
+        // Covering one more row never makes a shape cheaper.
+        if face.price > most_price {
+            return None;
+        }
+        let price = match &self.tabled {
+            Some(tabled) => tabled.price_with(shape, codes, most_price)?,
+            None => Some(self.at_least(shape, codes, most_price)).filter(|price| *price <= most_price)?,
+        };
+        Some(records * price - face.cost)
     }
 
     /// The price of a shape if it covered a row too; if that is more than `most`, something between the two.
     pub(crate) fn at_least_with(&self, shape: &[u32], row: u32, most: f32) -> f32 {
-        let codes = self.data.quasi_codes(row as usize);
+        self.at_least(shape, self.codes(row), most)
+    }
+
+    fn at_least(&self, shape: &[u32], codes: &[u32], most: f32) -> f32 {
         if let Some(tabled) = &self.tabled {
             return tabled.at_least_with(shape, codes, most);
         }
@@ -241,7 +287,7 @@ impl<'a> Shapes<'a> {
         sum
     }
 
-    fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {
+    pub(super) fn span(&self, q: usize, leaves: u32, prices: &[f32], lo: u32, hi: u32) -> f32 {
         if prices.is_empty() {
             let quasi = &self.data.quasi()[q];
             (quasi.weight * self.metric.of(&quasi.domain, lo, hi)) as f32
@@ -263,71 +309,6 @@ impl<'a> Shapes<'a> {
             }
         };
         self.lines.iter().map(span).map(|(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect()
-    }
-}
-
-/// What a group is published as without any one of its rows: by column the lowest and the highest leaf but one, or how many rows
-/// have each leaf.
-#[derive(Debug, Default)]
-pub(crate) struct Edges {
-    /// By column, the two lowest and the two highest leaves of the rows, equal ones counted twice.
-    ends: Vec<[u32; 4]>,
-    /// For columns of sets, rows by leaf.
-    counts: Vec<Vec<u32>>,
-}
-
-impl Shapes<'_> {
-    /// The edges of these rows.
-    pub(crate) fn edges(&self, edges: &mut Edges, rows: &[u32]) {
-        edges.ends.clear();
-        edges.ends.resize(self.lines.len(), [u32::MAX, u32::MAX, 0, 0]);
-        edges.counts.resize(self.lines.len(), Vec::new());
-        for (q, line) in self.lines.iter().enumerate() {
-            match &line.kind {
-                Kind::Span { .. } => {
-                    let ends = &mut edges.ends[q];
-                    for &row in rows {
-                        let code = self.data.quasi_codes(row as usize)[q];
-                        if code < ends[1] {
-                            (ends[0], ends[1]) = (code.min(ends[0]), code.max(ends[0]));
-                        }
-                        if code > ends[2] {
-                            (ends[2], ends[3]) = (code.min(ends[3]), code.max(ends[3]));
-                        }
-                    }
-                    if rows.len() == 1 {
-                        ends[2] = ends[3];
-                    }
-                }
-                Kind::Set { prices, .. } => {
-                    let counts = &mut edges.counts[q];
-                    counts.clear();
-                    counts.resize(prices.len(), 0);
-                    rows.iter().for_each(|&row| counts[self.data.quasi_codes(row as usize)[q] as usize] += 1);
-                }
-            }
-        }
-    }
-
-    /// What one record of a group of this shape and with these edges costs without a row, of at least two.
-    pub(crate) fn price_without(&self, edges: &Edges, shape: &[u32], row: u32) -> f32 {
-        let codes = self.data.quasi_codes(row as usize);
-        let cell = |q: usize| {
-            let (line, code) = (&self.lines[q], codes[q]);
-            match &line.kind {
-                Kind::Span { leaves, prices } => {
-                    let ends = edges.ends[q];
-                    let lo = if code == ends[0] { ends[1] } else { ends[0] };
-                    let hi = if code == ends[3] { ends[2] } else { ends[3] };
-                    self.span(q, *leaves, prices, lo, hi)
-                }
-                Kind::Set { prices, .. } => {
-                    let alone = u32::from(edges.counts[q][code as usize] == 1);
-                    prices[(shape[line.at] - alone) as usize]
-                }
-            }
-        };
-        self.telling.iter().map(|&q| cell(q)).sum()
     }
 }
 
@@ -360,7 +341,9 @@ mod tests {
             for row in 1..data.rows() as u32 {
                 let slowly = shapes.at_least_with(&shape, row, most);
                 if let Some(tabled) = &tabled {
-                    prop_assert_eq!(tabled.at_least_with(&shape, data.quasi_codes(row as usize), most), slowly);
+                    let codes = data.quasi_codes(row as usize);
+                    prop_assert_eq!(tabled.at_least_with(&shape, codes, most), slowly);
+                    prop_assert_eq!(tabled.price_with(&shape, codes, most), Some(slowly).filter(|price| *price <= most));
                 }
                 let before = shapes.price(&shape);
                 let with = shapes.at_least_with(&shape, row, f32::INFINITY);

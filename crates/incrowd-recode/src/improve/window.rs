@@ -2,8 +2,10 @@
 
 use super::LEAST_GAIN;
 use super::check::ModelCheck;
+use super::edges::Edges;
+use super::faces::Faces;
 use super::movable::MovableGroup;
-use super::shape::{Edges, Shapes};
+use super::shape::Shapes;
 
 /// Rows move at most so many times round in a window before other windows are made.
 const ROUNDS: usize = 4;
@@ -13,6 +15,8 @@ pub(super) struct Window<'w, 'a> {
     check: &'w ModelCheck<'a>,
     shapes: &'w Shapes<'w>,
     groups: Vec<MovableGroup<'a>>,
+    /// The same groups, as rows see them.
+    faces: Faces,
     changed: Vec<usize>,
     looks: u64,
 }
@@ -21,7 +25,8 @@ impl<'w, 'a> Window<'w, 'a> {
     pub(super) fn new(check: &'w ModelCheck<'a>, shapes: &'w Shapes<'w>, groups: Vec<Vec<u32>>) -> Self {
         let groups: Vec<MovableGroup<'a>> =
             groups.into_iter().map(|rows| MovableGroup::new(check, shapes, rows)).collect();
-        Window { check, shapes, changed: vec![0; groups.len()], groups, looks: 0 }
+        let faces = Faces::new(&groups, shapes.words);
+        Window { check, shapes, changed: vec![0; groups.len()], groups, faces, looks: 0 }
     }
 
     /// Moves rows until no move is a gain; the groups, and how many looks it took.
@@ -45,17 +50,18 @@ impl<'w, 'a> Window<'w, 'a> {
     /// The group other than `from` that takes the row for least, if that is less than `limit`.
     fn nearest(&mut self, from: usize, row: u32, limit: f32, round: usize) -> Option<(f32, usize)> {
         let weight = self.check.data.weight(row as usize);
+        let codes = self.check.data.quasi_codes(row as usize);
         let mut best: Option<(f32, usize)> = None;
         let mut looks = 0;
-        for (to, group) in self.groups.iter().enumerate() {
-            if to == from || group.rows.is_empty() || !self.is_news(from, to, round) {
+        for (to, (face, shape)) in self.faces.iter().enumerate() {
+            if to == from || face.records == 0 || !self.is_news(from, to, round) {
                 continue;
             }
             looks += 1;
             let most = best.map_or(limit, |best| best.0);
-            if let Some(dearer) = group.dearer_with(self.shapes, row, weight, most)
+            if let Some(dearer) = self.shapes.dearer(face, shape, (codes, weight), most)
                 && dearer < most
-                && group.takes(self.check, row)
+                && self.groups[to].takes(self.check, row)
             {
                 best = Some((dearer, to));
             }
@@ -88,10 +94,11 @@ impl<'w, 'a> Window<'w, 'a> {
                 }
                 if let Some((_, to)) = self.nearest(from, row, saved, round) {
                     at -= 1;
-                    self.groups[from].remove(self.check, self.shapes, at);
+                    self.groups[from].remove(self.check, self.shapes, at, &mut edges);
                     self.groups[to].push(self.check, self.shapes, row);
+                    self.faces.show(from, &self.groups[from]);
+                    self.faces.show(to, &self.groups[to]);
                     (self.changed[from], self.changed[to]) = (round, round);
-                    stale = true;
                 }
             }
         }
@@ -112,14 +119,17 @@ impl<'w, 'a> Window<'w, 'a> {
                 let group = &mut self.groups[to];
                 before.push((to, group.shape.clone(), group.price, self.changed[to]));
                 group.push(self.check, self.shapes, row);
+                self.faces.show(to, group);
                 self.changed[to] = round;
             }
             if before.len() == self.groups[from].rows.len() {
                 self.groups[from] = MovableGroup::new(self.check, self.shapes, Vec::new());
+                self.faces.show(from, &self.groups[from]);
                 self.changed[from] = round;
             } else {
                 for (to, shape, price, changed) in before.into_iter().rev() {
                     self.groups[to].undo_push(self.check, shape, price);
+                    self.faces.show(to, &self.groups[to]);
                     self.changed[to] = changed;
                 }
             }

@@ -17,6 +17,11 @@ pub(in super::super) trait Work: Debug + Sync {
     /// The work, as a multiple of 1/([`Work::unit`] · n).
     fn work(&self, group: &Histogram, n: u64) -> u128;
 
+    /// The same for a group in which every code occurs so often, if that is quicker to tell than to count.
+    fn work_of(&self, _counts: &[u64], _n: u64) -> Option<u128> {
+        None
+    }
+
     /// The same if one value of the group occurred so often.
     fn work_if(&self, group: &Histogram, n: u64, code: u32, count: u64) -> u128;
 
@@ -90,6 +95,11 @@ impl Running for Moved<'_> {
 
     fn admits(&self) -> bool {
         self.within(self.now(), self.records)
+    }
+
+    fn refuses(&self, counts: &[u64], records: u64) -> bool {
+        let work = self.watched.counts_all_codes().then(|| self.work.work_of(counts, records)).flatten();
+        work.is_some_and(|work| !self.within(work, records))
     }
 
     fn admits_with(&self, code: u32, records: u64) -> bool {

@@ -137,6 +137,12 @@ impl Running for Within<'_> {
         self.values.len() >= self.least && self.values.iter().all(allowed)
     }
 
+    fn refuses(&self, counts: &[u64], records: u64) -> bool {
+        let refused =
+            |(code, &count): (usize, &u64)| count > 0 && !self.shares.allows(code as u32, count, records);
+        self.watched.counts_all_codes() && counts.iter().enumerate().any(refused)
+    }
+
     fn admits_with(&self, code: u32, records: u64) -> bool {
         let code = self.watched.counted_as(code);
         self.judge(code, self.count(code) + records, self.records + records)
