@@ -120,7 +120,8 @@ impl Looked {
         }
         batches.sort_unstable_by_key(|(first, _)| *first);
         let records = batches.iter().map(|(_, own)| own.first().map_or(0, Vec::len)).sum();
-        let mut parts: Vec<Vec<Vec<u32>>> = self.names.iter().map(|_| Vec::with_capacity(batches.len())).collect();
+        let mut parts: Vec<Vec<Vec<u32>>> =
+            self.names.iter().map(|_| Vec::with_capacity(batches.len())).collect();
         for (_, own) in batches {
             parts.iter_mut().zip(own).for_each(|(parts, own)| parts.push(own));
         }

@@ -121,9 +121,11 @@ struct Looks<'a> {
     /// How many bytes a record will have in the mean.
     length: usize,
     look: &'a (dyn Fn(usize, &mut Vec<u32>) + Sync),
-    /// Makes a block of numbers; there may be room for it in a text that was written already.
-    render: &'a (dyn Fn(&[u32], Vec<u8>) -> Result<Block> + Sync),
+    render: Render<'a>,
 }
+
+/// Makes a block of numbers; there may be room for it in a text that was written already.
+type Render<'a> = &'a (dyn Fn(&[u32], Vec<u8>) -> Result<Block> + Sync);
 
 /// Brings the records in order, bucket by bucket, and renders the buckets on all threads. If somebody is to be told whose records
 /// they are, each record's person goes through the order with it, and is taken off before rendering.

@@ -38,7 +38,8 @@ impl Pieces {
 
     fn end(&mut self) {
         let end = u32::try_from(self.bytes.len());
-        self.bounds.push(end.expect("four gigabytes hold the lines of a few groups, and the values of a column"));
+        self.bounds
+            .push(end.expect("four gigabytes hold the lines of a few groups, and the values of a column"));
     }
 
     fn finish(mut self) -> Pieces {

@@ -63,7 +63,8 @@ mod tests {
     #[test]
     fn many_combinations_are_left_to_others() {
         let texts: Vec<String> = (0..300).map(|n| n.to_string()).collect();
-        let table = Columnar::from_records(&["a", "b"], texts.iter().map(|text| vec![Some(text.as_str()); 2]));
+        let table =
+            Columnar::from_records(&["a", "b"], texts.iter().map(|text| vec![Some(text.as_str()); 2]));
         assert_eq!(unique(&table, &[0, 1]), None);
     }
 }

@@ -167,10 +167,8 @@ impl<U: Unit> Space<U> {
         let lengths: Vec<usize> = (0..blocks.len()).map(of_block).collect();
         let mut rows = vec![U::default(); lengths.iter().sum::<usize>() * stride];
         let mut rest = rows.as_mut_slice();
-        let places: Vec<&mut [U]> = lengths
-            .iter()
-            .map(|length| rest.split_off_mut(..length * stride).unwrap_or_default())
-            .collect();
+        let places: Vec<&mut [U]> =
+            lengths.iter().map(|length| rest.split_off_mut(..length * stride).unwrap_or_default()).collect();
         places.into_par_iter().enumerate().for_each(|(block, place)| {
             let own = first(block)..data.rows().min(first(block + 1));
             let starts = own.filter(|&row| !alike.has(row));
