@@ -3,6 +3,8 @@
 //! A table about people has few values in most columns, so that the codes of a whole row often fit into 64 bits. Numbers are sorted
 //! and counted faster than rows.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::folded::Folded;
@@ -199,8 +201,7 @@ impl PackedRows {
                 },
             );
         }
-        all.par_sort_unstable();
-        each_once(&all, layout, bits)
+        each_once(&in_order(all, bits), layout, bits)
     }
 
     /// The same as a table of plain rows, each once.
@@ -210,22 +211,69 @@ impl PackedRows {
     }
 }
 
-/// Sorted rows without repetitions: their codes, and how many records have each.
-fn each_once<N: Number>(all: &[N], layout: &Layout, bits: u32) -> (Vec<u32>, Vec<u64>) {
-    let key = |at: usize| all[at].key(bits);
-    let length = all.len().div_ceil(rayon::current_num_threads()).max(BLOCK);
-    // A stretch begins with a row that the one before does not end with.
-    let begin =
-        |at: usize| (at..all.len()).find(|&at| at == 0 || key(at) != key(at - 1)).unwrap_or(all.len());
-    let mut starts: Vec<usize> = (0..all.len()).step_by(length).map(begin).collect();
-    starts.push(all.len());
-    let stretches: Vec<&[N]> = starts.windows(2).map(|ends| &all[ends[0]..ends[1]]).collect();
+/// Numbers in order, in pieces; those with the same row are in one piece. Every thread sorts its share, then merges its range of all
+/// shares.
+fn in_order<N: Number>(mut all: Vec<N>, bits: u32) -> Vec<Vec<N>> {
+    let threads = rayon::current_num_threads();
+    let share = all.len().div_ceil(threads).max(BLOCK);
+    all.par_chunks_mut(share).for_each(<[N]>::sort_unstable);
+    let shares: Vec<&[N]> = all.chunks(share).collect();
+    let [first, others @ ..] = &shares[..] else { return Vec::new() };
+    if others.is_empty() {
+        return vec![all];
+    }
+    let pieces = PIECES * threads;
+    let mut cuts: Vec<u64> = (1..pieces).map(|piece| first[first.len() * piece / pieces].key(bits)).collect();
+    cuts.dedup();
+    let places = |own: &&[N]| -> Vec<usize> {
+        let inner = cuts.iter().map(|&cut| own.partition_point(|number| number.key(bits) < cut));
+        std::iter::once(0).chain(inner).chain([own.len()]).collect()
+    };
+    let places: Vec<Vec<usize>> = shares.iter().map(places).collect();
+    let merge = |piece: usize| {
+        let parts = shares.iter().zip(&places).map(|(own, at)| &own[at[piece]..at[piece + 1]]);
+        merged(&parts.collect::<Vec<_>>())
+    };
+    (0..=cuts.len()).into_par_iter().map(merge).collect()
+}
+
+/// Pieces for each thread, so that none has much more to do than others.
+const PIECES: usize = 8;
+
+/// Sorted numbers together, each half of them first.
+fn merged<N: Number>(parts: &[&[N]]) -> Vec<N> {
+    let (front, back) = match parts {
+        [] => return Vec::new(),
+        [one] => return one.to_vec(),
+        [a, b] => (Cow::Borrowed(*a), Cow::Borrowed(*b)),
+        more => {
+            let (front, back) = more.split_at(more.len() / 2);
+            (Cow::Owned(merged(front)), Cow::Owned(merged(back)))
+        }
+    };
+    let mut all = Vec::with_capacity(front.len() + back.len());
+    let (mut a, mut b) = (0, 0);
+    while a < front.len() && b < back.len() {
+        // Which is first follows no pattern, so nothing here depends on it but numbers.
+        let (own, other) = (front[a], back[b]);
+        let first = own <= other;
+        all.push(own.min(other));
+        a += usize::from(first);
+        b += usize::from(!first);
+    }
+    all.extend_from_slice(&front[a..]);
+    all.extend_from_slice(&back[b..]);
+    all
+}
+
+/// Sorted rows without repetitions: their codes, and how many records have each. The rows of a piece are in no other.
+fn each_once<N: Number>(pieces: &[Vec<N>], layout: &Layout, bits: u32) -> (Vec<u32>, Vec<u64>) {
     let alike = |a: &N, b: &N| a.key(bits) == b.key(bits);
-    let rows: Vec<usize> = stretches.par_iter().map(|own| own.chunk_by(alike).count()).collect();
+    let rows: Vec<usize> = pieces.par_iter().map(|own| own.chunk_by(alike).count()).collect();
     let (total, width) = (rows.iter().sum::<usize>(), layout.width());
     let (mut codes, mut weights) = (vec![0; total * width], vec![0; total]);
     let (mut all_codes, mut all_weights) = (&mut codes[..], &mut weights[..]);
-    let places = stretches.into_iter().zip(rows).map(|(own, rows)| {
+    let places = pieces.iter().zip(rows).map(|(own, rows)| {
         let codes = all_codes.split_off_mut(..rows * width).unwrap_or_default();
         (own, codes, all_weights.split_off_mut(..rows).unwrap_or_default())
     });

@@ -4,6 +4,10 @@
 //! record's group from its values alone. One that must ([`Partition::divide`]) says how many of the records stand apart; which
 //! ones is for the engine to choose.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::index::{Code, GroupId, RowId};
 
@@ -29,6 +33,17 @@ pub struct Partition {
     levels: Option<Vec<u32>>,
     /// Records that stand apart from their row, as rows after the last.
     divided: Vec<Divided>,
+}
+
+/// Groups that somebody made apart from others.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// The first and the last leaf of each group on each line, group by group.
+    pub spans: &'a [(u32, u32)],
+    /// The rows of all groups, one group after another.
+    pub rows: &'a [u32],
+    /// Where each group ends in `rows`.
+    pub ends: &'a [usize],
 }
 
 /// Some of the records of a row.
@@ -81,6 +96,31 @@ impl Partition {
         }
         self.spans.extend_from_slice(spans);
         Ok(group)
+    }
+
+    /// Groups of `rows` rows, in parts one after another: of each the spans of its groups, the rows of all of them, and where the
+    /// rows of each group end. Fails if a row is in two groups.
+    pub fn of_parts(width: usize, rows: usize, parts: &[Groups<'_>]) -> Result<Partition> {
+        let groups: Vec<AtomicU32> =
+            (0..rows).into_par_iter().map(|_| AtomicU32::new(SUPPRESSED.0)).collect();
+        let firsts =
+            parts.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.ends.len())));
+        let firsts: Vec<usize> = firsts.collect();
+        let once = parts.par_iter().zip(firsts).all(|(part, first)| {
+            let starts = std::iter::once(0).chain(part.ends.iter().copied());
+            starts.zip(part.ends).enumerate().all(|(at, (start, &end))| {
+                let group = (first + at) as u32;
+                let put = |&row: &u32| groups[row as usize].swap(group, Ordering::Relaxed) == SUPPRESSED.0;
+                part.rows[start..end].iter().all(put)
+            })
+        });
+        if !once {
+            return Err(Error::bug("a row was put into two groups"));
+        }
+        let span = |&(lo, hi): &(u32, u32)| Span { lo: Code(lo), hi: Code(hi) };
+        let spans = parts.iter().flat_map(|part| part.spans.iter().map(span)).collect();
+        let groups = groups.into_iter().map(|group| GroupId(group.into_inner())).collect();
+        Ok(Partition { spans, groups, ..Partition::new(width, 0) })
     }
 
     /// Lets some of a row's records stand apart, as a row of their own whose number is returned. The table must be divided
@@ -160,5 +200,22 @@ mod tests {
         assert_eq!(partition.group(1), None);
         assert_eq!(partition.group(2), Some(GroupId(1)));
         assert_eq!(partition.groups(), 2);
+    }
+
+    #[test]
+    fn parts_are_groups_one_after_another() {
+        let spans = [(0, 1), (2, 2), (3, 4)];
+        let front = Groups { spans: &spans[..2], rows: &[4, 0, 2], ends: &[2, 3] };
+        let back = Groups { spans: &spans[2..], rows: &[1], ends: &[1] };
+        let made = Partition::of_parts(1, 5, &[front, back]).unwrap();
+        let mut slow = Partition::new(1, 5);
+        let span = |(lo, hi)| [Span { lo: Code(lo), hi: Code(hi) }];
+        for (own, rows) in spans.into_iter().zip([&[4, 0][..], &[2], &[1]]) {
+            slow.add(&span(own), rows.iter().map(|&row| RowId(row))).unwrap();
+        }
+        assert_eq!((&made.spans, &made.groups), (&slow.spans, &slow.groups));
+        assert_eq!(made.group(3), None);
+        let twice = Groups { rows: &[2], ..back };
+        assert!(Partition::of_parts(1, 5, &[front, twice]).is_err());
     }
 }

@@ -131,6 +131,7 @@ impl<'e> Release<'e, Unchecked> {
         let missing_cells = job.job.algorithm.missing_cells;
         let asked =
             Asked { reading: &reading, promises: &job.promises, stated: false, missing_cells, references };
+        progress.step("judging", None);
         let judged = job.publication.judge(tables, &asked, progress)?;
         if let Some(promise) = judged.broken() {
             return Err(job.publication.broken(job, &promise));

@@ -22,9 +22,8 @@ mod spread;
 mod summary;
 
 use incrowd_core::model::{BoundModel, Verdict};
-use incrowd_core::{
-    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
-};
+use incrowd_core::partition::Groups;
+use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result};
 
 use crate::{Algorithm, Card};
 use part::Leaves;
@@ -219,18 +218,7 @@ pub(crate) fn keeps_as_a_whole(name: &str, data: &Dataset, models: &[Box<dyn Bou
 
 /// Turns the undivided parts into groups.
 fn collect(data: &Dataset, leaves: &[Leaves]) -> Result<Partition> {
-    let width = data.quasi().len();
-    let mut partition = Partition::new(width, data.rows());
-    let mut spans = Vec::with_capacity(width);
-    for part in leaves {
-        let mut start = 0;
-        for (leaf, &end) in part.ends.iter().enumerate() {
-            spans.clear();
-            let own = &part.spans[leaf * width..(leaf + 1) * width];
-            spans.extend(own.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }));
-            partition.add(&spans, part.rows[start..end].iter().map(|&row| RowId(row)))?;
-            start = end;
-        }
-    }
-    Ok(partition)
+    let parts = leaves.iter().map(|own| Groups { spans: &own.spans, rows: &own.rows, ends: &own.ends });
+    let parts: Vec<Groups<'_>> = parts.collect();
+    Partition::of_parts(data.quasi().len(), data.rows(), &parts)
 }
