@@ -10,7 +10,7 @@ use crate::database::{Blocks, Sending};
 use super::{Compression, Format, Part, scan, unreadable};
 
 /// How much text a chunk has, about.
-const CHUNK: usize = 2 << 20;
+const CHUNK: usize = 1 << 19;
 /// A single record longer than this is a missing quotation mark, not a record.
 const LONGEST_RECORD: usize = 256 << 20;
 
@@ -119,10 +119,10 @@ impl Chunks {
     }
 
     /// The next chunk. Careless cuts assume that no record has a line break inside quotes; the scanner notices if that
-    /// was wrong.
-    pub(super) fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
+    /// was wrong. `room` is that of a chunk that is no longer needed.
+    pub(super) fn next(&mut self, careful: bool, room: Vec<u8>) -> Result<Option<Chunk>> {
         match self {
-            Chunks::File(file) => file.next(careful),
+            Chunks::File(file) => file.next(careful, room),
             Chunks::Relation(sent) => {
                 let Some(block) = sent.blocks.next() else { return Ok(None) };
                 let bytes = block.map_err(|e| unreadable(&sent.part.path, &e))?;
@@ -145,23 +145,29 @@ impl Cutting {
         Ok(Cutting { part: part.clone(), reader, raw, carry, begun: false, ended: false, told: 0 })
     }
 
-    fn next(&mut self, careful: bool) -> Result<Option<Chunk>> {
-        let mut bytes = Vec::with_capacity(self.carry.len() + CHUNK);
-        bytes.append(&mut self.carry);
+    fn next(&mut self, careful: bool, room: Vec<u8>) -> Result<Option<Chunk>> {
+        // What lies in the room is written over, so that nothing has to be cleared.
+        let mut bytes = room;
+        let mut used = self.carry.len();
+        bytes.resize(bytes.len().max(used), 0);
+        bytes[..used].copy_from_slice(&self.carry);
+        self.carry.clear();
         let mut want = CHUNK;
-        loop {
-            let before = bytes.len();
+        let end = loop {
             if !self.ended {
-                let room = want.saturating_sub(bytes.len()).max(1 << 16) as u64;
-                let read = self.reader.by_ref().take(room).read_to_end(&mut bytes);
-                read.map_err(|e| unreadable(&self.part.path, &e))?;
-                self.ended = bytes.len() == before;
+                let end = want.max(used + (1 << 16));
+                bytes.resize(bytes.len().max(end), 0);
+                let read = fill(&mut self.reader, &mut bytes[used..end]);
+                let read = read.map_err(|e| unreadable(&self.part.path, &e))?;
+                self.ended = read == 0;
+                used += read;
             }
             if !self.begun {
-                let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-                match header_end(&bytes[start..], self.part.delimiter) {
+                let start = if bytes[..used].starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+                match header_end(&bytes[start..used], self.part.delimiter) {
                     Some(end) => {
                         bytes.drain(..start + end);
+                        used -= start + end;
                         self.begun = true;
                     }
                     None if self.ended => return Ok(None),
@@ -171,22 +177,22 @@ impl Cutting {
                     }
                 }
             }
+            let text = &bytes[..used];
             if self.ended {
-                if bytes.is_empty() {
+                if text.is_empty() {
                     return Ok(None);
                 }
-                break;
+                break used;
             }
-            let cut = if careful { record_end(&bytes, self.part.delimiter) } else { line_end(&bytes) };
-            match cut {
+            match if careful { record_end(text, self.part.delimiter) } else { line_end(text) } {
                 Some(end) => {
-                    self.carry.extend_from_slice(&bytes[end..]);
-                    bytes.truncate(end);
-                    break;
+                    self.carry.extend_from_slice(&text[end..]);
+                    break end;
                 }
                 None => want = self.more(want)?,
             }
-        }
+        };
+        bytes.truncate(end);
         let total = self.raw.lock().map_or(0, |raw| raw.bytes);
         let read = total - self.told;
         self.told = total;
@@ -203,6 +209,20 @@ impl Cutting {
         }
         Ok(want * 2)
     }
+}
+
+/// Reads until there is no more room, or nothing more to read.
+fn fill(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < room.len() {
+        match reader.read(&mut room[read..]) {
+            Ok(0) => break,
+            Ok(n) => read += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(read)
 }
 
 /// Where the last line ends.

@@ -138,7 +138,8 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    fn next(&mut self, careful: bool) -> Result<Option<(u64, usize, Unit)>> {
+    /// The next unit; `room` is that of a chunk that is no longer needed.
+    fn next(&mut self, careful: bool, mut room: Vec<u8>) -> Result<Option<(u64, usize, Unit)>> {
         while let Some(part) = self.source.parts.get(self.part) {
             let unit = match part.format {
                 Format::Csv(_) => {
@@ -147,7 +148,7 @@ impl Queue<'_> {
                             Some(Chunks::open(part, self.hasher.clone(), self.wanted, self.sending)?);
                     }
                     let chunks = self.chunks.as_mut().expect("opened above");
-                    let chunk = chunks.next(careful)?;
+                    let chunk = chunks.next(careful, std::mem::take(&mut room))?;
                     if chunk.is_none() {
                         self.hasher = self.chunks.take().and_then(Chunks::into_hasher);
                     }
@@ -258,9 +259,11 @@ impl Source {
         let work = || {
             let mut state = worker();
             let mut fields = Fields::default();
-            let mut done = Vec::new();
+            let (mut done, mut room) = (Vec::new(), Vec::new());
             while !stop.load(Ordering::Relaxed) {
-                let unit = queue.lock().expect("no worker panics while it holds the queue").next(careful);
+                let spare = std::mem::take(&mut room);
+                let unit =
+                    queue.lock().expect("no worker panics while it holds the queue").next(careful, spare);
                 let (number, part, unit) = match unit {
                     Ok(Some(unit)) => unit,
                     Ok(None) => break,
@@ -277,6 +280,7 @@ impl Source {
                     &mut fields,
                     &mut state,
                     progress,
+                    &mut room,
                 );
                 match outcome {
                     Ok(records) => done.push((number, part, records)),
@@ -338,6 +342,7 @@ impl Source {
         fields: &mut Fields,
         worker: &mut W,
         progress: &dyn Progress,
+        room: &mut Vec<u8>,
     ) -> Result<u64, Stop> {
         let positions: Vec<usize> = wanted.iter().map(|&w| part.positions[w]).collect();
         // Columns that the names of directories tell are not read.
@@ -370,7 +375,9 @@ impl Source {
                 };
                 visit(worker, at, &batch, &slots)?;
                 progress.advance(chunk.read);
-                Ok(batch.len() as u64)
+                let records = batch.len() as u64;
+                *room = chunk.bytes;
+                Ok(records)
             }
             Unit::Section(section) => {
                 let mut before = 0;
