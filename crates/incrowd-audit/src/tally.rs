@@ -1,5 +1,7 @@
 //! What the released cells cost, read off the release and measured on the domains of the original.
 
+use std::cmp::Ordering;
+
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::{ColumnTally, Tally};
 use incrowd_core::{Error, Folded, Result};
@@ -26,6 +28,17 @@ struct Cost {
     loss: f64,
     depth: u64,
     told: f64,
+    /// How many have it.
+    records: u64,
+}
+
+impl Cost {
+    /// Some order of costs, in which only those are alike that add the same.
+    fn order(&self, other: &Cost) -> Ordering {
+        let numbers = self.ncp.total_cmp(&other.ncp).then(self.loss.total_cmp(&other.loss));
+        let numbers = numbers.then(self.told.total_cmp(&other.told));
+        numbers.then((self.depth, self.records).cmp(&(other.depth, other.records)))
+    }
 }
 
 /// The column at a position, of a table that had so many records.
@@ -35,9 +48,7 @@ fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnT
     for row in 0..release.rows() {
         records[release.row(row)[q] as usize] += release.weights[row];
     }
-    // Summed in the order of the texts, so that the last digit does not depend on who read what first.
-    let mut used: Vec<usize> = (0..texts.len()).filter(|&code| records[code] > 0).collect();
-    used.par_sort_by(|&a, &b| texts[a].cmp(&texts[b]));
+    let used: Vec<usize> = (0..texts.len()).filter(|&code| records[code] > 0).collect();
     let bits = Bits::new(&quasi.counts);
     let cost = |&code: &usize| {
         let cell = quasi.domain.read(&texts[code])?;
@@ -47,9 +58,10 @@ fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnT
             loss: quasi.domain.cell_loss(&cell),
             depth: quasi.domain.cell_depth(&cell) as u64,
             told: if bits.records > 0 { cover() } else { 0.0 },
+            records: records[code],
         })
     };
-    let Some(costs) = used.par_iter().map(cost).collect::<Option<Vec<Cost>>>() else {
+    let Some(mut costs) = used.par_iter().map(cost).collect::<Option<Vec<Cost>>>() else {
         return Err(Error::input(format!(
             "column `{}` of the release has a cell that is neither a value of the original nor a generalization of its values",
             quasi.name
@@ -62,9 +74,11 @@ fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnT
         weight: quasi.weight,
         ..ColumnTally::default()
     };
+    // Summed in an order of their own, so that the last digit does not depend on who read what first.
+    costs.par_sort_unstable_by(Cost::order);
     let mut told = 0.0;
-    for (code, cost) in used.into_iter().zip(costs) {
-        let n = records[code];
+    for cost in costs {
+        let n = cost.records;
         sums.ncp += n as f64 * cost.ncp;
         sums.loss += n as f64 * cost.loss;
         sums.depth += n * cost.depth;

@@ -10,7 +10,7 @@ use crate::database::{Blocks, Sending};
 use super::{Compression, Format, Part, scan, unreadable};
 
 /// How much text a chunk has, about.
-const CHUNK: usize = 1 << 19;
+const CHUNK: usize = 1 << 20;
 /// A single record longer than this is a missing quotation mark, not a record.
 const LONGEST_RECORD: usize = 256 << 20;
 
