@@ -3,7 +3,7 @@
 use arrow_array::{Array, StringViewArray};
 use incrowd_core::MISSING;
 
-use super::FoldWorker;
+use super::worker::FoldWorker;
 use crate::cells::NO_TEXT;
 use crate::codes::UNKNOWN;
 use crate::intern::Short;
