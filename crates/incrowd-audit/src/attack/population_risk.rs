@@ -8,7 +8,7 @@ use incrowd_core::{Progress, Result};
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::prosecutor::THRESHOLD;
 use super::{Adversary, Card, Need, Subject};
-use crate::risk::{benedetti_franconi, weighted_risk};
+use crate::risk::{benedetti_franconi, in_order, weighted_risk};
 
 /// The list entry.
 pub(super) const CARD: Card = Card {
@@ -43,10 +43,11 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
     let Some(weighed) = &adversary.weighed else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
-    let all = weighted_risk(weighed.groups.iter().copied());
+    let groups = in_order(weighed.groups.clone());
+    let all = weighted_risk(groups.iter().copied());
     let finding = |risk: &dyn Fn(u64, f64) -> f64, measures: &'static str, sum: f64| -> Finding {
         let mut risks = Risks::default();
-        weighed.groups.iter().for_each(|&(records, people)| risks.add(risk(records, people), records));
+        groups.iter().for_each(|&(records, people)| risks.add(risk(records, people), records));
         let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
         finding.owner_only = weighed.owner_only;
         finding.add_fact("expected_found", "records expected to be found, all together", sum);

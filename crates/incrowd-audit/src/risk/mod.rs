@@ -20,6 +20,7 @@ pub use combinations::{
 };
 pub use partition::Grouping;
 pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
+pub(crate) use weighted::in_order;
 pub use weighted::{WeightedRisk, benedetti_franconi, weighted_groups, weighted_risk};
 
 #[cfg(test)]
