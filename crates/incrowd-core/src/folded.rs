@@ -83,7 +83,7 @@ impl Folded {
         self.weights.len() + self.packed.as_ref().map_or(0, PackedRows::rows)
     }
 
-    /// The codes of a row.
+    /// The codes of a row. Rows that are numbers must be [spelled out](Folded::unpacked) before.
     pub fn row(&self, row: usize) -> &[u32] {
         let width = self.columns.len();
         &self.codes[row * width..(row + 1) * width]

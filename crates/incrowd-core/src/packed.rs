@@ -133,7 +133,9 @@ impl PackedRows {
             .enumerate()
             .flat_map(|(part, (keys, _))| (0..keys.len()).step_by(BLOCK).map(move |at| (part, at)))
             .collect();
-        all.into_par_iter().map(move |(part, at)| {
+        // A share for each thread and no more: whoever counts codes has room for all of them in each.
+        let share = all.len().div_ceil(rayon::current_num_threads()).max(1);
+        all.into_par_iter().with_min_len(share).map(move |(part, at)| {
             let own = &self.parts[part];
             let (keys, counts) = block(own, at);
             (&own.0[keys], &own.1[counts])

@@ -24,7 +24,7 @@ pub(super) fn unique(table: &Columnar, columns: &[usize]) -> Option<u64> {
             let codes = &table.columns[column].codes[first..end];
             place.iter_mut().zip(codes).for_each(|(place, &code)| *place = *place * size + code as usize);
         }
-        // More than two are as good as two.
+        // Whether there are more than one is all that matters, so a count may stop at its end.
         place[..end - first].iter().for_each(|&place| counts[place] = counts[place].saturating_add(1));
         counts
     };

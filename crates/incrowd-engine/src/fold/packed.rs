@@ -100,16 +100,6 @@ impl Packed {
         }
     }
 
-    /// Makes room for so many records, once there are many; to be called before they are added.
-    pub(crate) fn expect(&mut self, records: usize) {
-        let wanted = self.fresh.len() + records;
-        if wanted > self.fresh.capacity() {
-            // All there may ever be at once: what is not written costs nothing, what is moved does.
-            let most = GATHERED.max(TIMES * self.run.keys.len()) + records;
-            self.fresh.reserve_exact(most.min(4 * wanted) - self.fresh.len());
-        }
-    }
-
     /// Adds a record whose row is this.
     #[inline]
     pub(crate) fn add(&mut self, key: u64) {

@@ -267,7 +267,6 @@ impl FoldWorker<'_> {
             self.unpack();
             return false;
         }
-        packed.expect(self.codes.len() / self.caches.len());
         for row in self.codes.chunks_exact(self.caches.len()) {
             if row.contains(&MISSING) {
                 row.iter().zip(&mut self.missing).for_each(|(code, n)| *n += u64::from(*code == MISSING));
