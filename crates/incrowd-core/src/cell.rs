@@ -63,7 +63,7 @@ pub(crate) fn set_values(text: &str) -> Option<Vec<Cow<'_, str>>> {
             values.push(Cow::Owned(value));
             rest = quoted;
         } else {
-            let end = rest.find(", ").unwrap_or(rest.len());
+            let end = end_of_value(rest);
             values.push(Cow::Borrowed(&rest[..end]));
             rest = &rest[end..];
         }
@@ -74,10 +74,23 @@ pub(crate) fn set_values(text: &str) -> Option<Vec<Cow<'_, str>>> {
     }
 }
 
+/// Where a value that is not quoted ends.
+fn end_of_value(text: &str) -> usize {
+    let is_mark = |&(at, _): &(usize, &str)| text.as_bytes().get(at + 1) == Some(&b' ');
+    text.match_indices(',').find(is_mark).map_or(text.len(), |(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_value_ends_before_a_comma_and_a_blank() {
+        for text in ["", ",", ", ", "a", "a,", "a, b", "a,b, c", ",, ", "a ,b", "ü, ,", "a,, b"] {
+            assert_eq!(end_of_value(text), text.find(", ").unwrap_or(text.len()), "{text:?}");
+        }
+    }
 
     #[test]
     fn plain_values_stay_plain() {

@@ -270,8 +270,9 @@ fn merged<N: Number>(parts: &[&[N]]) -> Vec<N> {
 
 /// Sorted rows without repetitions: their codes, and how many records have each. The rows of a piece are in no other.
 fn each_once<N: Number>(pieces: &[Vec<N>], layout: &Layout, bits: u32) -> (Vec<u32>, Vec<u64>) {
-    let alike = |a: &N, b: &N| a.key(bits) == b.key(bits);
-    let rows: Vec<usize> = pieces.par_iter().map(|own| own.chunk_by(alike).count()).collect();
+    let changes = |own: &Vec<N>| own.windows(2).filter(|pair| pair[0].key(bits) != pair[1].key(bits)).count();
+    let count = |own: &Vec<N>| changes(own) + usize::from(!own.is_empty());
+    let rows: Vec<usize> = pieces.par_iter().map(count).collect();
     let (total, width) = (rows.iter().sum::<usize>(), layout.width());
     let (mut codes, mut weights) = (vec![0; total * width], vec![0; total]);
     let (mut all_codes, mut all_weights) = (&mut codes[..], &mut weights[..]);
@@ -279,11 +280,19 @@ fn each_once<N: Number>(pieces: &[Vec<N>], layout: &Layout, bits: u32) -> (Vec<u
         let codes = all_codes.split_off_mut(..rows * width).unwrap_or_default();
         (own, codes, all_weights.split_off_mut(..rows).unwrap_or_default())
     });
+    let columns = layout.places();
     places.collect::<Vec<_>>().into_par_iter().for_each(|(own, codes, weights)| {
-        let rows = codes.chunks_exact_mut(width.max(1)).zip(weights);
-        for (alike, (row, weight)) in own.chunk_by(alike).zip(rows) {
-            layout.unpack(alike[0].key(bits), row);
-            *weight = alike.iter().map(|own| own.count(bits)).sum();
+        let mut numbers = own.iter().peekable();
+        for (row, weight) in codes.chunks_exact_mut(width.max(1)).zip(weights) {
+            let Some(first) = numbers.next() else { break };
+            let key = first.key(bits);
+            *weight = first.count(bits);
+            while let Some(again) = numbers.next_if(|next| next.key(bits) == key) {
+                *weight += again.count(bits);
+            }
+            for (code, (shift, mask)) in row.iter_mut().zip(&columns) {
+                *code = (key >> shift & mask) as u32;
+            }
         }
     });
     (codes, weights)

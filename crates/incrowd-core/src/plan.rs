@@ -2,13 +2,11 @@
 //!
 //! A plan is all an engine needs to write a release, on one machine or on many.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
-use rayon::prelude::*;
+mod labels;
 
 use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
-use crate::partition::{Partition, Span};
+use crate::partition::Partition;
 use crate::withheld::Withheld;
 
 /// A partition with its published cells.
@@ -32,15 +30,7 @@ impl<'a> Plan<'a> {
     /// Writes out the cells of every group.
     pub fn new(dataset: &'a Dataset, partition: &'a Partition) -> Plan<'a> {
         let width = dataset.quasi().len();
-        let publishes_sets =
-            |q: usize| dataset.quasi()[q].domain.publishes_sets() && partition.levels().is_none();
-        let members = (0..width).any(|q| publishes_sets(q) && dataset.quasi()[q].domain.leaves() > MASK);
-        let members = members.then(|| Members::new(partition, dataset.rows()));
-        let column = |q: usize| match publishes_sets(q) {
-            true => set_cells(dataset, partition, q, members.as_ref()),
-            false => span_cells(dataset, partition, q),
-        };
-        let columns: Vec<(Vec<String>, Vec<u32>)> = (0..width).into_par_iter().map(column).collect();
+        let columns = labels::columns(dataset, partition);
         let mut labels = Vec::with_capacity(width);
         let mut of_group = vec![0u32; partition.groups() * width];
         for (q, (texts, cells)) in columns.into_iter().enumerate() {
@@ -83,6 +73,11 @@ impl<'a> Plan<'a> {
         &self.of_group[group.index() * width..(group.index() + 1) * width]
     }
 
+    /// The same for all groups, one after another.
+    pub fn all_cells(&self) -> &[u32] {
+        &self.of_group
+    }
+
     /// The mean of each group's numbers in a quasi-identifier; `None` for a group that has none, or that is starred.
     pub fn means(&self, quasi: usize) -> Vec<Option<f64>> {
         let domain = &self.dataset.quasi()[quasi].domain;
@@ -118,118 +113,6 @@ pub fn mean_text(mean: f64) -> String {
     rounded.to_string()
 }
 
-/// Distinct texts in the order they were added.
-#[derive(Default)]
-struct DistinctLabels {
-    list: Vec<String>,
-    known: HashMap<String, u32>,
-}
-
-impl DistinctLabels {
-    fn add(&mut self, text: String) -> u32 {
-        *self.known.entry_ref(text.as_str()).or_insert_with(|| {
-            self.list.push(text.clone());
-            self.list.len() as u32 - 1
-        })
-    }
-}
-
-/// The distinct texts of a quasi-identifier that publishes spans, and which of them each group has.
-fn span_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>, Vec<u32>) {
-    let domain = &dataset.quasi()[q].domain;
-    let level = partition.levels().map(|levels| levels[q] as usize);
-    let mut known: HashMap<Span, u32, FixedState> = HashMap::default();
-    cells(partition, |group, texts| {
-        let span = partition.spans(group)[q];
-        let text = || match level {
-            Some(level) => texts.add(domain.level_label(span.lo, level)),
-            None => texts.add(domain.label(span.lo, span.hi)),
-        };
-        *known.entry(span).or_insert_with(text)
-    })
-}
-
-/// So many values fit the bits of a word.
-const MASK: u32 = 64;
-
-/// The same of a quasi-identifier that publishes the values that occur in a group, ascending.
-fn set_cells(
-    dataset: &Dataset,
-    partition: &Partition,
-    q: usize,
-    members: Option<&Members>,
-) -> (Vec<String>, Vec<u32>) {
-    let domain = &dataset.quasi()[q].domain;
-    let code = |row: usize| dataset.quasi_codes(row)[q];
-    let Some(members) = members.filter(|_| domain.leaves() > MASK) else {
-        let mut masks = vec![0u64; partition.groups()];
-        for row in 0..dataset.rows() {
-            if let Some(group) = partition.group(row) {
-                masks[group.index()] |= 1 << code(row);
-            }
-        }
-        let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
-        return cells(partition, |group, texts| {
-            let mask = masks[group.index()];
-            *known.entry(mask).or_insert_with(|| {
-                let set: Vec<Code> = (0..MASK).filter(|bit| mask >> bit & 1 == 1).map(Code).collect();
-                texts.add(domain.set_label(&set))
-            })
-        });
-    };
-    let mut known: HashMap<Vec<Code>, u32, FixedState> = HashMap::default();
-    let mut set = Vec::new();
-    cells(partition, |group, texts| {
-        set.clear();
-        set.extend(members.of(group).iter().map(|&row| Code(code(row as usize))));
-        set.sort_unstable();
-        set.dedup();
-        *known.entry_ref(set.as_slice()).or_insert_with(|| texts.add(domain.set_label(&set)))
-    })
-}
-
-/// The cells of all groups, of which a starred one has a star.
-fn cells(
-    partition: &Partition,
-    mut cell: impl FnMut(GroupId, &mut DistinctLabels) -> u32,
-) -> (Vec<String>, Vec<u32>) {
-    let mut texts = DistinctLabels::default();
-    let starred = partition.starred();
-    let groups = (0..partition.groups() as u32).map(GroupId);
-    let own = |group| if starred == Some(group) { 0 } else { cell(group, &mut texts) };
-    let mut cells: Vec<u32> = groups.map(own).collect();
-    if let Some(star) = starred {
-        cells[star.index()] = texts.add("*".to_owned());
-    }
-    (texts.list, cells)
-}
-
-/// The rows of each group.
-struct Members {
-    starts: Vec<u32>,
-    rows: Vec<u32>,
-}
-
-impl Members {
-    fn new(partition: &Partition, rows: usize) -> Members {
-        let mut starts = vec![0u32; partition.groups() + 1];
-        let groups = || (0..rows).filter_map(|row| Some((row as u32, partition.group(row)?.index())));
-        groups().for_each(|(_, group)| starts[group + 1] += 1);
-        (0..partition.groups()).for_each(|group| starts[group + 1] += starts[group]);
-        let mut next = starts.clone();
-        let mut ordered = vec![0; starts[partition.groups()] as usize];
-        for (row, group) in groups() {
-            ordered[next[group] as usize] = row;
-            next[group] += 1;
-        }
-        Members { starts, rows: ordered }
-    }
-
-    fn of(&self, group: GroupId) -> &[u32] {
-        &self.rows[self.starts[group.index()] as usize..self.starts[group.index() + 1] as usize]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -237,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ColumnSpec, Folded, RowId};
+    use crate::{ColumnSpec, Folded, RowId, Span};
 
     proptest! {
         /// One column of few values and one of more than a word has bits, neither with a hierarchy: what is published of a group

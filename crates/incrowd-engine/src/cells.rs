@@ -1,5 +1,6 @@
 //! The published cells that follow from a row's number, and the order of rows by them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, StringArray};
@@ -8,7 +9,7 @@ use incrowd_core::plan::mean_text;
 use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
-use crate::sink::Renderer;
+use crate::sink::{MOST_BYTES, Renderer};
 use crate::{Content, Output, shape};
 
 /// The number of no text.
@@ -40,16 +41,26 @@ pub(crate) struct Dictionary {
 impl Texts {
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&[u8]> {
-        let i = index as usize;
-        if self.nulls.get(i) == Some(&true) {
+        if self.is_null(index) {
             return None;
         }
+        let i = index as usize;
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         Some(&self.bytes[start..self.ends[i] as usize])
     }
 
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Whether a text stands for nothing.
+    pub(crate) fn is_null(&self, index: u32) -> bool {
+        self.nulls.get(index as usize) == Some(&true)
+    }
+
+    /// Whether some text does.
+    pub(crate) fn has_nulls(&self) -> bool {
+        self.nulls.contains(&true)
     }
 
     /// Which text a reader sees: texts that read the same are one, and a null is none. Two numbers for one text would tell
@@ -91,6 +102,14 @@ impl Texts {
             Some(Dictionary { values: read(&StringArray::from(texts))?, places })
         };
         self.dictionary.get_or_init(make).as_ref()
+    }
+
+    /// The dictionary of texts so few that they are numbered for a whole file.
+    pub(crate) fn numbered(&self) -> Option<&Dictionary> {
+        if self.published.is_none() || self.bytes.len() > MOST_BYTES {
+            return None;
+        }
+        self.dictionary(|all| Some(Arc::new(all.clone())))
     }
 
     /// Texts of which `None` is a null where the format has one, and an empty cell or `shown` otherwise.
@@ -156,7 +175,7 @@ impl<'a> Cells<'a> {
                 }
                 Content::Carried => Texts::default(),
             };
-            if renderer.has_dictionary(column) && *content != Content::Carried {
+            if renderer.has_dictionary(column, texts.bytes.len()) && *content != Content::Carried {
                 texts.published = Some(used.texts(*content, texts.len()));
             }
             (*content, Arc::new(texts))
@@ -221,10 +240,16 @@ impl<'a> Used<'a> {
 
     fn groups(&self) -> &[bool] {
         self.groups.get_or_init(|| {
-            let mut groups = vec![false; self.plan.partition().groups()];
-            let rows = 0..self.plan.dataset().rows();
-            rows.filter_map(|row| self.group(row)).for_each(|group| groups[group.0 as usize] = true);
-            groups
+            let mut groups = Vec::new();
+            groups.resize_with(self.plan.partition().groups(), AtomicBool::default);
+            let note = |group: GroupId| {
+                if !groups[group.index()].load(Ordering::Relaxed) {
+                    groups[group.index()].store(true, Ordering::Relaxed);
+                }
+            };
+            let rows = (0..self.plan.dataset().rows()).into_par_iter().with_min_len(1 << 14);
+            rows.filter_map(|row| self.group(row)).for_each(note);
+            groups.into_iter().map(AtomicBool::into_inner).collect()
         })
     }
 
@@ -233,9 +258,17 @@ impl<'a> Used<'a> {
         let (plan, data) = (self.plan, self.plan.dataset());
         let mut used = vec![false; texts];
         if let Content::Sensitive(s) | Content::Category(s) = content {
-            let rows = (0..data.rows()).filter(|&row| self.group(row).is_some());
-            rows.for_each(|row| used[data.sensitive_codes(row)[s] as usize] = true);
-            return used;
+            let look = |mut used: Vec<bool>, row: usize| {
+                let used_by_row = &mut used[data.sensitive_codes(row)[s] as usize];
+                *used_by_row = *used_by_row || self.group(row).is_some();
+                used
+            };
+            let join = |mut all: Vec<bool>, more: Vec<bool>| {
+                all.iter_mut().zip(more).for_each(|(all, more)| *all |= more);
+                all
+            };
+            let rows = (0..data.rows()).into_par_iter().with_min_len(1 << 16);
+            return rows.fold(|| vec![false; texts], look).reduce(|| vec![false; texts], join);
         }
         let groups = self.groups();
         for group in (0..groups.len() as u32).filter(|&group| groups[group as usize]) {

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::cells::{Cells, NO_TEXT, Texts, published, ranks};
 use crate::lines::Lines;
+use crate::looks::Packing;
 use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
 use crate::private_stream::PrivateStream;
 use crate::sink::{Block, Renderer, Rows, Sink};
@@ -70,7 +71,8 @@ impl Rows for Bucket<'_> {
         // What a column holds is asked once and not for each row.
         match self.cells.columns[column].0 {
             Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
-                out.extend(rows.iter().map(|(_, group)| self.cells.plan.cells(*group)[q]));
+                let (cells, width) = (self.cells.plan.all_cells(), self.cells.plan.dataset().quasi().len());
+                out.extend(rows.iter().map(|(_, group)| cells[group.index() * width + q]));
             }
             Content::Sensitive(s) | Content::Category(s) => {
                 out.extend(rows.iter().map(|(at, _)| self.looks[*at as usize + s]));
@@ -96,8 +98,8 @@ pub(crate) fn emit(
             let lines = Lines::new(&cells, &renderer.marks());
             let render = |looks: &[u32], room| Ok(Block::Text(lines.render(looks, room)));
             let look = |row: usize, out: &mut Vec<u32>| lines.look(row, out);
-            let (width, length) = (lines.width(), lines.mean_length());
-            let looks = Looks { width, length, look: &look, render: &render };
+            let length = lines.mean_length();
+            let looks = Looks { highest: lines.highest(), length, look: &look, render: &render };
             write_all(plan, output.order, &looks, sink, persons, progress)
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
@@ -108,7 +110,10 @@ pub(crate) fn emit(
                 out.extend_from_slice(plan.dataset().sensitive_codes(row));
             };
             // Texts are written once and then as numbers, however long they are.
-            let looks = Looks { width, length: 0, look: &look, render: &render };
+            let groups = plan.partition().groups().saturating_sub(1) as u32;
+            let values = plan.dataset().sensitive().iter().map(|column| column.values.len() as u32);
+            let highest = std::iter::once(groups).chain(values).collect();
+            let looks = Looks { highest, length: 0, look: &look, render: &render };
             write_all(plan, output.order, &looks, sink, persons, progress)
         }
     }
@@ -116,8 +121,8 @@ pub(crate) fn emit(
 
 /// How records become numbers, and numbers what is written.
 struct Looks<'a> {
-    /// How many numbers a record has.
-    width: usize,
+    /// The highest of each number that a record has.
+    highest: Vec<u32>,
     /// How many bytes a record will have in the mean.
     length: usize,
     look: &'a (dyn Fn(usize, &mut Vec<u32>) + Sync),
@@ -138,17 +143,24 @@ fn write_all(
     progress: &dyn Progress,
 ) -> Result<u64> {
     let (persons, following) = (plan.dataset().persons().filter(|_| told.is_some()), told.is_some());
+    let mut highest = looks.highest.clone();
+    let shown = highest.len();
+    if following {
+        highest.push(u32::MAX);
+    }
+    // While records are brought in order, each is one or two words if its numbers fit.
+    let packing = Packing::new(&highest);
     let own = |row: usize, nth: u64, out: &mut Vec<u32>| {
+        let start = out.len();
         (looks.look)(row, out);
         match persons {
             Some(persons) => out.push(persons.person(persons.of_row(row)[nth as usize])),
             None if following => out.push(row as u32),
             None => {}
         }
+        packing.pack(out, start);
     };
     let look: Look<'_> = &own;
-    let shown = looks.width;
-    let width = shown + usize::from(following);
     // Long lines are rendered in smaller pieces, and fewer of them at once.
     let length = looks.length.max(1);
     let piece = (PIECE / length).max(1) * shown;
@@ -170,7 +182,7 @@ fn write_all(
             let rng = buckets.fork();
             buckets.next().map(|looks| (looks, Some(rng)))
         }
-        (_, Some(buckets)) => buckets.next().map(|looks| (looks, None)),
+        (_, Some(buckets)) => buckets.next().map(|looks| (vec![looks], None)),
         _ => None,
     };
     let mut published = 0;
@@ -181,11 +193,15 @@ fn write_all(
             if window.is_empty() {
                 return Ok(());
             }
-            let records: u64 = window.iter().map(|(looks, _)| (looks.len() / width) as u64).sum();
-            let shuffled = window.into_par_iter().map(|(mut looks, rng)| {
+            let words: usize = window.iter().flat_map(|(parts, _)| parts).map(Vec::len).sum();
+            let records = (words / packing.words()) as u64;
+            let shuffled = window.into_par_iter().map(|(parts, rng)| {
+                let mut looks = parts.concat();
+                drop(parts);
                 if let Some(mut rng) = rng {
-                    shuffle(&mut looks, width, &mut rng);
+                    shuffle(&mut looks, packing.words(), &mut rng);
                 }
+                let mut looks = packing.unpacked(looks);
                 let own: Vec<u32> = if following { take_last(&mut looks, shown) } else { Vec::new() };
                 (looks, own)
             });

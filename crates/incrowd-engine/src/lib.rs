@@ -20,6 +20,7 @@ mod glance;
 mod intern;
 mod join;
 mod lines;
+mod looks;
 mod order;
 mod pending;
 mod private_stream;

@@ -98,6 +98,15 @@ impl<'a> Lines<'a> {
         out.extend(self.sensitive.iter().map(|&s| codes[s]));
     }
 
+    /// The highest that each number of a look may be.
+    pub(crate) fn highest(&self) -> Vec<u32> {
+        let groups = self.cells.plan.partition().groups().saturating_sub(1) as u32;
+        let columns = self.cells.plan.dataset().sensitive();
+        std::iter::once(groups)
+            .chain(self.sensitive.iter().map(|&s| columns[s].values.len() as u32))
+            .collect()
+    }
+
     /// How many numbers a look has, which is also how many pieces a group has.
     pub(crate) fn width(&self) -> usize {
         1 + self.sensitive.len()

@@ -24,20 +24,21 @@ pub(crate) fn generator() -> ChaCha20Rng {
 /// the number of the record among those of the row, each once.
 pub(crate) type Look<'a> = &'a (dyn Fn(usize, u64, &mut Vec<u32>) + Sync);
 
-/// Buckets of looks, each row's as often as it has records. The buckets themselves are not shuffled yet. Rows are walked in
-/// order, so that reading them costs nothing; only what is written jumps.
+/// Buckets of looks, each row's as often as it has records. A bucket comes in parts, one of each thread, and is not shuffled yet.
+/// Rows are walked in order, so that reading them costs nothing; only what is written jumps.
 pub(crate) struct Shuffled<'a> {
     left: Vec<u64>,
     look: Look<'a>,
     walks: u64,
     rng: ChaCha20Rng,
-    ready: std::vec::IntoIter<Vec<u32>>,
+    /// The buckets that each thread filled.
+    ready: Vec<std::vec::IntoIter<Vec<u32>>>,
 }
 
 impl<'a> Shuffled<'a> {
     pub(crate) fn new(records: Vec<u64>, look: Look<'a>, rng: ChaCha20Rng) -> Shuffled<'a> {
         let total: u64 = records.iter().sum();
-        Shuffled { left: records, look, walks: total.div_ceil(WALK), rng, ready: Vec::new().into_iter() }
+        Shuffled { left: records, look, walks: total.div_ceil(WALK), rng, ready: Vec::new() }
     }
 
     /// A generator for shuffling a bucket in another thread.
@@ -46,7 +47,7 @@ impl<'a> Shuffled<'a> {
     }
 
     /// The buckets of a walk. Each thread walks over rows of its own and draws with a generator of its own.
-    fn walk(&mut self) -> Vec<Vec<u32>> {
+    fn walk(&mut self) -> Vec<Vec<Vec<u32>>> {
         let expected = self.left.iter().sum::<u64>() / self.walks;
         let buckets = expected.div_ceil(BUCKET).max(1) as usize;
         let length = self.left.len().div_ceil(rayon::current_num_threads()).max(STRETCH);
@@ -55,6 +56,9 @@ impl<'a> Shuffled<'a> {
         let (walks, look) = (self.walks, self.look);
         let stretches = self.left.par_chunks_mut(length).zip(forks).enumerate();
         let filled = stretches.map(|(nth, (left, mut rng))| {
+            // Hardly any bucket gets more than the mean and six standard deviations.
+            let mean = left.iter().sum::<u64>() as f64 / walks as f64 / buckets as f64;
+            let (room, mut width) = ((mean + 6.0 * mean.sqrt()) as usize + 1, 0);
             let mut filled: Vec<Vec<u32>> = vec![Vec::new(); buckets];
             for (at, left) in left.iter_mut().enumerate() {
                 for _ in 0..*left {
@@ -64,46 +68,59 @@ impl<'a> Shuffled<'a> {
                     *left -= 1;
                     // The bias of this mapping is below buckets / 2^32.
                     let bucket = (u64::from(rng.next_u32()) * buckets as u64) >> 32;
-                    look(nth * length + at, *left, &mut filled[bucket as usize]);
+                    let filled = &mut filled[bucket as usize];
+                    if filled.capacity() == 0 {
+                        filled.reserve_exact(room * width);
+                    }
+                    let before = filled.len();
+                    look(nth * length + at, *left, filled);
+                    width = filled.len() - before;
                 }
             }
             filled
         });
-        let mut stretches = filled.collect::<Vec<Vec<Vec<u32>>>>().into_iter();
-        let mut whole: Vec<Vec<Vec<u32>>> =
-            stretches.next().unwrap_or_default().into_iter().map(|own| vec![own]).collect();
-        stretches.for_each(|own| whole.iter_mut().zip(own).for_each(|(whole, own)| whole.push(own)));
+        let filled = filled.collect();
         self.walks -= 1;
-        whole
-            .into_par_iter()
-            .map(|mut parts| if parts.len() == 1 { parts.remove(0) } else { parts.concat() })
-            .collect()
+        filled
     }
 }
 
 impl Iterator for Shuffled<'_> {
-    type Item = Vec<u32>;
+    type Item = Vec<Vec<u32>>;
 
-    fn next(&mut self) -> Option<Vec<u32>> {
+    fn next(&mut self) -> Option<Vec<Vec<u32>>> {
         loop {
-            if let Some(bucket) = self.ready.next() {
-                return Some(bucket);
+            let parts: Vec<Vec<u32>> = self.ready.iter_mut().filter_map(Iterator::next).collect();
+            if !parts.is_empty() {
+                return Some(parts);
             }
             if self.walks == 0 {
                 return None;
             }
-            self.ready = self.walk().into_iter();
+            self.ready = self.walk().into_iter().map(Vec::into_iter).collect();
         }
     }
 }
 
 /// Shuffles looks of `width` numbers each.
 pub(crate) fn shuffle(looks: &mut [u32], width: usize, rng: &mut ChaCha20Rng) {
-    for last in (1..looks.len() / width).rev() {
-        let other = rng.random_range(0..=last as u32) as usize;
-        for i in 0..width {
-            looks.swap(last * width + i, other * width + i);
+    match width {
+        1 => shuffle_whole(looks.as_chunks_mut::<1>().0, rng),
+        2 => shuffle_whole(looks.as_chunks_mut::<2>().0, rng),
+        _ => {
+            for last in (1..looks.len() / width).rev() {
+                let other = rng.random_range(0..=last as u32) as usize;
+                for i in 0..width {
+                    looks.swap(last * width + i, other * width + i);
+                }
+            }
         }
+    }
+}
+
+fn shuffle_whole<const N: usize>(looks: &mut [[u32; N]], rng: &mut ChaCha20Rng) {
+    for last in (1..looks.len()).rev() {
+        looks.swap(last, rng.random_range(0..=last as u32) as usize);
     }
 }
 
@@ -160,7 +177,8 @@ mod tests {
             let mut shuffled = Shuffled::new(vec![1, 1, 1], &itself, ChaCha20Rng::from_rng(&mut rng));
             let mut fork = shuffled.fork();
             let mut order = Vec::new();
-            for mut bucket in shuffled {
+            for parts in shuffled {
+                let mut bucket = parts.concat();
                 shuffle(&mut bucket, 1, &mut fork);
                 order.extend(bucket);
             }
@@ -170,15 +188,22 @@ mod tests {
         assert!(seen.values().all(|n| (820..1180).contains(n)), "{seen:?}");
     }
 
+    /// One and two numbers have ways of their own: all draw alike.
     #[test]
     fn looks_stay_whole_when_shuffled() {
-        let mut looks: Vec<u32> = (0..50).flat_map(|n| [n, n + 100]).collect();
-        shuffle(&mut looks, 2, &mut ChaCha20Rng::seed_from_u64(3));
-        let mut pairs: Vec<(u32, u32)> = looks.chunks(2).map(|c| (c[0], c[1])).collect();
-        assert!(pairs.iter().all(|(a, b)| a + 100 == *b));
-        assert_ne!(pairs[0].0, 0);
-        pairs.sort_unstable();
-        assert_eq!(pairs.iter().map(|p| p.0).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        let orders = (1..5usize).map(|width| {
+            let mut looks: Vec<u32> =
+                (0..50).flat_map(|n| (0..width as u32).map(move |i| n + 100 * i)).collect();
+            shuffle(&mut looks, width, &mut ChaCha20Rng::seed_from_u64(3));
+            let whole = |look: &[u32]| (0u32..).zip(look).all(|(i, n)| *n == look[0] + 100 * i);
+            assert!(looks.chunks(width).all(whole), "{width}");
+            looks.chunks(width).map(|look| look[0]).collect::<Vec<u32>>()
+        });
+        let mut orders: Vec<Vec<u32>> = orders.collect();
+        assert!(orders.windows(2).all(|pair| pair[0] == pair[1]));
+        assert_ne!(orders[0][0], 0);
+        orders[0].sort_unstable();
+        assert_eq!(orders[0], (0..50).collect::<Vec<_>>());
     }
 
     #[test]
@@ -187,7 +212,7 @@ mod tests {
         let mut shuffled = Shuffled::new(records.clone(), &itself, ChaCha20Rng::seed_from_u64(1));
         shuffled.walks = 3;
         let mut counts = vec![0; 4];
-        shuffled.flatten().for_each(|row| counts[row as usize] += 1);
+        shuffled.flatten().flatten().for_each(|row| counts[row as usize] += 1);
         assert_eq!(counts, records);
     }
 
@@ -196,7 +221,7 @@ mod tests {
         let records: Vec<u64> = (0..5 * STRETCH as u64).map(|row| row % 3).collect();
         let shuffled = Shuffled::new(records.clone(), &itself, ChaCha20Rng::seed_from_u64(2));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-        let buckets: Vec<Vec<u32>> = pool.install(|| shuffled.collect());
+        let buckets: Vec<Vec<u32>> = pool.install(|| shuffled.map(|parts| parts.concat()).collect());
         let mut counts = vec![0; records.len()];
         buckets.iter().flatten().for_each(|&row| counts[row as usize] += 1);
         assert_eq!(counts, records);
@@ -219,9 +244,10 @@ mod tests {
         let mut shuffled = Shuffled::new(records.clone(), &look, ChaCha20Rng::seed_from_u64(5));
         shuffled.walks = 3;
         let sorted: Vec<(u32, u64)> = (0..5).map(|row| (row, records[row as usize])).collect();
-        for looks in
-            [shuffled.flatten().collect::<Vec<u32>>(), Sorted::new(sorted, &look).flatten().collect()]
-        {
+        for looks in [
+            shuffled.flatten().flatten().collect::<Vec<u32>>(),
+            Sorted::new(sorted, &look).flatten().collect(),
+        ] {
             let mut pairs: Vec<(u32, u32)> = looks.chunks(2).map(|c| (c[0], c[1])).collect();
             pairs.sort_unstable();
             assert_eq!(pairs, expected);

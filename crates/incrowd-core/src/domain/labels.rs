@@ -52,9 +52,19 @@ impl LabelLine {
         self.texts.binary_search_by(|t| t.as_str().cmp(text)).ok().map(|i| Code(i as u32))
     }
 
-    /// Whether a value is the one at a position.
-    pub(super) fn is_at(&self, code: Code, text: &str) -> bool {
-        self.texts.get(code.index()).is_some_and(|own| own == text)
+    /// The position of a value that most often stands at `from` or soon after: looked for in steps that grow.
+    pub(super) fn code_after(&self, from: Code, text: &str) -> Option<Code> {
+        let compare = |own: &String| own.as_str().cmp(text);
+        let (mut before, mut step) = (from.index(), 1);
+        if self.texts.get(before).is_none_or(|own| compare(own).is_gt()) {
+            return self.code(text);
+        }
+        // The text at `before` is not after the value.
+        while self.texts.get(before + step).is_some_and(|own| compare(own).is_le()) {
+            (before, step) = (before + step, step * 2);
+        }
+        let near = &self.texts[before..(before + step).min(self.texts.len())];
+        near.binary_search_by(compare).ok().map(|at| Code((before + at) as u32))
     }
 
     /// The share of the domain, counting every leaf of the interval; a group's own set can only be smaller.
@@ -94,6 +104,21 @@ mod tests {
         assert_eq!(codes, [1, 3, 2, 0, 4, 2].map(Code));
         let (line, codes) = LabelLine::build(&["b", "a"], None, Labels::Star);
         assert_eq!((line.texts.len(), codes), (2, [0, 1, 0].map(Code).to_vec()));
+    }
+
+    #[test]
+    fn values_are_found_from_any_place() {
+        let texts: Vec<String> = (0..40).map(|n| format!("v{:03}", n * n % 97)).collect();
+        let values: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let (line, _) = LabelLine::build(&values, None, Labels::Set);
+        for from in 0..=line.leaves() + 1 {
+            for n in 0..100 {
+                let text = format!("v{n:03}");
+                assert_eq!(line.code_after(Code(from), &text), line.code(&text), "{from} {text}");
+            }
+            assert_eq!(line.code_after(Code(from), ""), None);
+            assert_eq!(line.code_after(Code(from), "w"), None);
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Domain {
                 // Sets are written in the order of the line, and most lie close together on it.
                 let mut next = Code(0);
                 let code = |value: &Cow<'_, str>| {
-                    let code = if line.is_at(next, value) { next } else { line.code(value)? };
+                    let code = line.code_after(next, value)?;
                     next = Code(code.0 + 1);
                     Some(code)
                 };

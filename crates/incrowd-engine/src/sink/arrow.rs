@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use incrowd_core::{Error, Result};
 
-use super::parquet::{Codes, Column, Columns};
+use super::parquet::{Codes, Column, Columns, page};
 use super::{Bytes, Rows};
 use crate::cells::{NO_TEXT, Texts};
 
@@ -36,7 +36,7 @@ pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize
 pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = columns(rows, schema, false)?.columns.into_iter().map(|column| match column {
         Column::Values(array) => Ok(array),
-        Column::Coded(_) => Err(Error::bug("a batch has values")),
+        Column::Numbered(_) | Column::Coded(_) => Err(Error::bug("a batch has values")),
     });
     RecordBatch::try_new(schema.clone(), columns.collect::<Result<_>>()?)
         .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))
@@ -63,6 +63,13 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
         let planned = rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
         columns.push(match planned {
             Some((texts, codes)) if coded && is_text(field.data_type()) => {
+                if let Some(dictionary) = texts.numbered() {
+                    let page = page(texts, dictionary, &codes);
+                    columns.push(Column::Numbered(
+                        page.map_err(|e| Error::bug(format!("a page is not made: {e}")))?,
+                    ));
+                    continue;
+                }
                 let codes = codes.into_iter().map(|code| texts.as_read(code)).collect();
                 Column::Coded(Codes { codes, texts: texts.clone() })
             }
@@ -83,7 +90,7 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
 }
 
 /// Whether a file of Parquet holds such a column as texts, whatever it is in memory.
-fn is_text(of: &DataType) -> bool {
+pub(super) fn is_text(of: &DataType) -> bool {
     match of {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, values) => is_text(values),

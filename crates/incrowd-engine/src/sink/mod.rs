@@ -20,6 +20,8 @@ use crate::source::Format;
 use crate::store::Escape;
 use crate::{Dialect, delimiter_of, formula};
 
+pub(crate) use parquet::MOST_BYTES;
+
 /// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
 pub(crate) trait Rows: Sync {
     /// What identifies a row once its index is resolved.
@@ -112,19 +114,20 @@ impl Renderer {
         }
     }
 
-    /// Whether a column keeps each text once.
-    pub(crate) fn has_dictionary(&self, column: usize) -> bool {
+    /// Whether a column, whose texts have so many bytes, keeps each text once for the whole table.
+    pub(crate) fn has_dictionary(&self, column: usize, bytes: usize) -> bool {
         match self {
             Renderer::Text { .. } => false,
-            Renderer::Arrow(schema) | Renderer::Parquet(schema) => {
-                matches!(schema.field(column).data_type(), DataType::Dictionary(..))
+            Renderer::Arrow(schema) => matches!(schema.field(column).data_type(), DataType::Dictionary(..)),
+            Renderer::Parquet(schema) => {
+                bytes <= MOST_BYTES && arrow::is_text(schema.field(column).data_type())
             }
         }
     }
 
     /// Makes the dictionaries of all columns that have one side by side; whoever renders finds them made.
     pub(crate) fn prepare(&self, columns: &[&Texts]) {
-        if let Renderer::Arrow(schema) | Renderer::Parquet(schema) = self {
+        if let Renderer::Arrow(schema) = self {
             columns.par_iter().zip(schema.fields().par_iter()).for_each(|(texts, field)| {
                 arrow::coded::prepare(texts, field.data_type());
             });

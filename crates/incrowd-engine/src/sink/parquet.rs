@@ -2,6 +2,7 @@
 
 mod coded;
 mod hybrid;
+mod numbered;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use super::Bytes;
 use super::arrow::failed;
 use crate::cells::Texts;
 
+pub(crate) use numbered::{MOST_BYTES, NumberedPage, page};
+
 /// Records per row group, about.
 const ROW_GROUP: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 3;
@@ -43,6 +46,7 @@ pub(crate) struct Columns {
 
 /// Some records of a column.
 pub(crate) enum Column {
+    Numbered(NumberedPage),
     Coded(Codes),
     Values(ArrayRef),
 }
@@ -50,6 +54,7 @@ pub(crate) enum Column {
 /// What waits of a column.
 #[derive(Default)]
 struct Waiting {
+    numbered: Vec<NumberedPage>,
     coded: Vec<Codes>,
     values: Vec<ArrayRef>,
 }
@@ -94,6 +99,7 @@ impl ParquetSink {
     pub(super) fn write(&mut self, block: Columns) -> Result<()> {
         for (waiting, column) in self.waiting.iter_mut().zip(block.columns) {
             match column {
+                Column::Numbered(page) => waiting.numbered.push(page),
                 Column::Coded(codes) => waiting.coded.push(codes),
                 Column::Values(array) => waiting.values.push(array),
             }
@@ -144,6 +150,10 @@ impl Waiting {
         field: &Field,
         compression: Compression,
     ) -> Result<Chunk, ParquetError> {
+        if !self.numbered.is_empty() {
+            let (bytes, close) = numbered::encode(self.numbered, column, compression)?;
+            return Ok(Chunk::Coded(bytes, Box::new(close)));
+        }
         if !self.coded.is_empty() {
             let (bytes, close) = coded::encode(&self.coded, column, compression)?;
             return Ok(Chunk::Coded(bytes, Box::new(close)));

@@ -151,6 +151,30 @@ fn types_and_values_survive_from_parquet_to_typed_files() {
     }
 }
 
+/// A few texts are numbered once for a whole Parquet file, many long ones for each of its row groups; nulls are among both.
+#[test]
+fn few_and_many_texts_survive_in_parquet() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, target) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
+    let n = || 0..9_000i64;
+    for (texts, length) in [(1, 3), (2, 0), (7, 40), (300, 9), (2_500, 300)] {
+        for nulls in [false, true] {
+            let text = |i: i64| {
+                let nth = i * i % texts;
+                (!nulls || i % 11 != 4).then(|| format!("{nth}{}", "x".repeat(length)))
+            };
+            let columns: Vec<(&'static str, ArrayRef)> = vec![
+                ("id", Arc::new(Int64Array::from_iter_values(n()))),
+                ("age", Arc::new(Int8Array::from_iter_values(n().map(|i| (i % 9) as i8)))),
+                ("disease", Arc::new(StringArray::from_iter(n().map(text)))),
+            ];
+            input(&path, &columns);
+            publish(&path, &target, "disease").unwrap();
+            assert!(by_id(&batches(&target)) == by_id(&batches(&path)), "{texts} {length} {nulls}");
+        }
+    }
+}
+
 /// How pandas, Spark and DuckDB write moments.
 #[test]
 fn a_moment_in_a_named_time_zone_survives() {

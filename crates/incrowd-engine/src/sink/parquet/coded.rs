@@ -8,7 +8,7 @@ use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::statistics::Statistics;
+use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
@@ -34,21 +34,10 @@ pub(super) fn encode(
     let texts = parts.first().map(|part| &part.texts);
     let text = |code: &u32| texts.and_then(|texts| texts.get(*code)).unwrap_or_default();
 
-    let mut plain = Vec::new();
-    for text in used.iter().map(text) {
-        plain.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        plain.extend_from_slice(text);
-    }
-    let count = used.len() as u32;
-    let dictionary_at = pages.write(plain, |buf| Page::DictionaryPage {
-        buf,
-        num_values: count,
-        encoding: Encoding::PLAIN,
-        is_sorted: false,
-    })?;
+    let mut written = Written { records: records as u64, nulls, ..Written::default() };
+    written.dictionary_at = pages.dictionary(&used.iter().map(text).collect::<Vec<_>>())?;
 
     let width = hybrid::width(used.len());
-    let mut data_at = None;
     let (mut levels, mut numbers) = (Vec::with_capacity(PAGE), Vec::with_capacity(PAGE));
     let mut left = records;
     for &code in parts.iter().flat_map(|part| &part.codes) {
@@ -66,44 +55,63 @@ pub(super) fn encode(
         body[..4].copy_from_slice(&length.to_le_bytes());
         body.push(width);
         hybrid::encode(&numbers, width, &mut body);
-        let count = levels.len() as u32;
-        let at = pages.write(body, |buf| Page::DataPage {
-            buf,
-            num_values: count,
-            encoding: Encoding::RLE_DICTIONARY,
-            def_level_encoding: Encoding::RLE,
-            rep_level_encoding: Encoding::RLE,
-            statistics: None,
-        })?;
-        data_at.get_or_insert(at);
+        let packed = pages.compressor.compress(&body).map_err(external)?;
+        let at = pages.data(packed.into(), body.len(), levels.len() as u32)?;
+        written.data_at.get_or_insert(at);
         levels.clear();
         numbers.clear();
     }
-    let (compressed, uncompressed) = pages.finish()?;
-
+    (written.compressed, written.uncompressed) = pages.finish()?;
     let ends = used.iter().map(text).min().zip(used.iter().map(text).max());
-    let ends = ends.filter(|(least, most)| least.len().max(most.len()) <= LONGEST);
-    let value = |text: &[u8]| ByteArray::from(text.to_vec());
-    let (least, most) = ends.map(|(least, most)| (value(least), value(most))).unzip();
-    let metadata = ColumnChunkMetaData::builder(column.clone())
-        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
-        .set_compression(compression)
-        .set_num_values(records as i64)
-        .set_total_compressed_size(compressed)
-        .set_total_uncompressed_size(uncompressed)
-        .set_dictionary_page_offset(Some(dictionary_at))
-        .set_data_page_offset(data_at.unwrap_or(compressed))
-        .set_statistics(Statistics::new(least, most, None, Some(nulls), false))
-        .build()?;
-    let close = ColumnCloseResult {
-        bytes_written: compressed as u64,
-        rows_written: records as u64,
-        metadata,
-        bloom_filter: None,
-        column_index: None,
-        offset_index: None,
-    };
+    let close = written.close(column, compression, ends, true)?;
     Ok((chunk.into_inner()?.into(), close))
+}
+
+/// What was written of a column of a row group.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) records: u64,
+    pub(super) nulls: u64,
+    pub(super) dictionary_at: i64,
+    pub(super) data_at: Option<i64>,
+    pub(super) compressed: i64,
+    pub(super) uncompressed: i64,
+}
+
+impl Written {
+    /// What the file says of it. `ends` are the least and the greatest text, `exact` says whether both occur.
+    pub(super) fn close(
+        self,
+        column: &ColumnDescPtr,
+        compression: Compression,
+        ends: Option<(&[u8], &[u8])>,
+        exact: bool,
+    ) -> Result<ColumnCloseResult> {
+        let ends = ends.filter(|(least, most)| least.len().max(most.len()) <= LONGEST);
+        let value = |text: &[u8]| ByteArray::from(text.to_vec());
+        let (least, most) = ends.map(|(least, most)| (value(least), value(most))).unzip();
+        let statistics = ValueStatistics::new(least, most, None, Some(self.nulls), false)
+            .with_min_is_exact(exact)
+            .with_max_is_exact(exact);
+        let metadata = ColumnChunkMetaData::builder(column.clone())
+            .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
+            .set_compression(compression)
+            .set_num_values(self.records as i64)
+            .set_total_compressed_size(self.compressed)
+            .set_total_uncompressed_size(self.uncompressed)
+            .set_dictionary_page_offset(Some(self.dictionary_at))
+            .set_data_page_offset(self.data_at.unwrap_or(self.compressed))
+            .set_statistics(Statistics::from(statistics))
+            .build()?;
+        Ok(ColumnCloseResult {
+            bytes_written: self.compressed as u64,
+            rows_written: self.records,
+            metadata,
+            bloom_filter: None,
+            column_index: None,
+            offset_index: None,
+        })
+    }
 }
 
 /// The texts that occur.
@@ -132,7 +140,7 @@ impl Dictionary {
 }
 
 /// Pages one after the other.
-struct Pages<'a> {
+pub(super) struct Pages<'a> {
     writer: SerializedPageWriter<'a, Vec<u8>>,
     compressor: zstd::bulk::Compressor<'static>,
     compressed: i64,
@@ -140,26 +148,50 @@ struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    fn new(chunk: &'a mut TrackedWrite<Vec<u8>>) -> Result<Pages<'a>> {
+    pub(super) fn new(chunk: &'a mut TrackedWrite<Vec<u8>>) -> Result<Pages<'a>> {
         let compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(external)?;
         Ok(Pages { writer: SerializedPageWriter::new(chunk), compressor, compressed: 0, uncompressed: 0 })
     }
 
-    /// Writes a page; tells where it starts.
-    fn write(&mut self, body: Vec<u8>, page: impl FnOnce(Bytes) -> Page) -> Result<i64> {
-        let packed = self.compressor.compress(&body).map_err(external)?;
-        let written = self.writer.write_page(CompressedPage::new(page(packed.into()), body.len()))?;
+    /// Writes the page of these texts; tells where it starts.
+    pub(super) fn dictionary(&mut self, texts: &[&[u8]]) -> Result<i64> {
+        let mut plain = Vec::new();
+        for text in texts {
+            plain.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            plain.extend_from_slice(text);
+        }
+        let buf = self.compressor.compress(&plain).map_err(external)?.into();
+        let num_values = texts.len() as u32;
+        let page = Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN, is_sorted: false };
+        self.write(page, plain.len())
+    }
+
+    /// Writes a page of so many records, compressed already; tells where it starts.
+    pub(super) fn data(&mut self, buf: Bytes, length: usize, records: u32) -> Result<i64> {
+        let page = Page::DataPage {
+            buf,
+            num_values: records,
+            encoding: Encoding::RLE_DICTIONARY,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        self.write(page, length)
+    }
+
+    fn write(&mut self, page: Page, length: usize) -> Result<i64> {
+        let written = self.writer.write_page(CompressedPage::new(page, length))?;
         self.compressed += written.compressed_size as i64;
         self.uncompressed += written.uncompressed_size as i64;
         Ok(written.offset as i64)
     }
 
-    fn finish(mut self) -> Result<(i64, i64)> {
+    pub(super) fn finish(mut self) -> Result<(i64, i64)> {
         self.writer.close()?;
         Ok((self.compressed, self.uncompressed))
     }
 }
 
-fn external(error: std::io::Error) -> ParquetError {
+pub(super) fn external(error: std::io::Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }

@@ -3,24 +3,24 @@
 /// How many equal numbers make a run.
 const RUN: usize = 8;
 
-/// Appends numbers below 2^width; the width is at least 1 and at most 32.
+/// Appends numbers below 2^width; the width is at least 1 and at most 32. Numbers may come in several calls if each but the last
+/// brings a multiple of eight.
 pub(super) fn encode(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     let (mut at, mut packed) = (0, 0);
     while at < numbers.len() {
         let first = numbers[at];
-        let same = |n: &&u32| **n == first;
-        let run = match numbers.get(at..at + RUN) {
-            Some(eight) if eight.iter().filter(same).count() == RUN => {
-                numbers[at..].iter().take_while(same).count()
+        let run = match numbers[at..].first_chunk::<RUN>() {
+            Some(eight) if *eight == [first; RUN] => {
+                numbers[at..].iter().take_while(|n| **n == first).count()
             }
-            Some(_) => 0,
-            // What is left is less than eight.
-            None => 0,
+            // What is left may be less than eight.
+            _ => 0,
         };
         if run > 0 {
+            // What follows begins a group of eight, unless nothing does.
+            let run = if at + run < numbers.len() { run - run % RUN } else { run };
             pack(&numbers[packed..at], width, out);
-            varint((run as u64) << 1, out);
-            out.extend_from_slice(&first.to_le_bytes()[..usize::from(width).div_ceil(8)]);
+            repeat(first, run, width, out);
             at += run;
             packed = at;
         } else {
@@ -30,6 +30,12 @@ pub(super) fn encode(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     pack(&numbers[packed..], width, out);
 }
 
+/// Appends one number many times.
+pub(super) fn repeat(number: u32, times: usize, width: u8, out: &mut Vec<u8>) {
+    varint((times as u64) << 1, out);
+    out.extend_from_slice(&number.to_le_bytes()[..usize::from(width).div_ceil(8)]);
+}
+
 /// Numbers in groups of eight; only the last group of all may lack some.
 fn pack(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     if numbers.is_empty() {
@@ -37,19 +43,33 @@ fn pack(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     }
     let groups = numbers.len().div_ceil(8);
     varint((groups as u64) << 1 | 1, out);
-    let end = out.len() + groups * usize::from(width);
-    let (mut bits, mut held) = (0u64, 0u32);
-    for &number in numbers {
-        bits |= u64::from(number) << held;
-        held += u32::from(width);
-        if held >= 32 {
-            out.extend_from_slice(&(bits as u32).to_le_bytes());
-            bits >>= 32;
-            held -= 32;
+    let (start, size) = (out.len(), usize::from(width));
+    // Eight numbers are written as whole words, of which the next eight write over what is too much.
+    out.resize(start + groups * size + 32, 0);
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut at = start;
+    for eight in eights.iter().chain((!rest.is_empty()).then_some(&last)) {
+        if width <= 8 {
+            let word = (0..8).fold(0, |word, i| word | u64::from(eight[i]) << (i * size));
+            out[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        } else {
+            // Each two numbers fit a word.
+            for (pair, own) in eight.as_chunks::<2>().0.iter().enumerate() {
+                let word = u128::from(u64::from(own[0]) | u64::from(own[1]) << size);
+                let bit = pair * 2 * size;
+                let place = at + bit / 8;
+                let mut bytes = [0; 16];
+                bytes.copy_from_slice(&out[place..place + 16]);
+                // What lies beyond the bits before is of no use to anybody.
+                let before = u128::from_le_bytes(bytes) & !(!0 << (bit % 8));
+                out[place..place + 16].copy_from_slice(&(before | word << (bit % 8)).to_le_bytes());
+            }
         }
+        at += size;
     }
-    out.extend_from_slice(&bits.to_le_bytes()[..(held as usize).div_ceil(8)]);
-    out.resize(end, 0);
+    out.truncate(start + groups * size);
 }
 
 fn varint(mut n: u64, out: &mut Vec<u8>) {
