@@ -106,15 +106,17 @@ impl Partition {
         let firsts =
             parts.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.ends.len())));
         let firsts: Vec<usize> = firsts.collect();
-        let once = parts.par_iter().zip(firsts).all(|(part, first)| {
+        parts.par_iter().zip(firsts).for_each(|(part, first)| {
             let starts = std::iter::once(0).chain(part.ends.iter().copied());
-            starts.zip(part.ends).enumerate().all(|(at, (start, &end))| {
-                let group = (first + at) as u32;
-                let put = |&row: &u32| groups[row as usize].swap(group, Ordering::Relaxed) == SUPPRESSED.0;
-                part.rows[start..end].iter().all(put)
-            })
+            for (at, (start, &end)) in starts.zip(part.ends).enumerate() {
+                let put = |&row: &u32| groups[row as usize].store((first + at) as u32, Ordering::Relaxed);
+                part.rows[start..end].iter().for_each(put);
+            }
         });
-        if !once {
+        // A row in two groups is one that another group misses.
+        let put: usize = parts.iter().filter_map(|part| part.ends.last()).sum();
+        let has_group = |group: &&AtomicU32| group.load(Ordering::Relaxed) != SUPPRESSED.0;
+        if groups.par_iter().filter(has_group).count() != put {
             return Err(Error::bug("a row was put into two groups"));
         }
         let span = |&(lo, hi): &(u32, u32)| Span { lo: Code(lo), hi: Code(hi) };

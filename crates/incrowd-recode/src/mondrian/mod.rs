@@ -11,6 +11,7 @@
 //! it or giving up the division; moving down a taxonomy with a single populated child happens at once instead of costing a turn, which
 //! leads to the same parts. A relaxed cut may part rows of equal value, but never the records of one distinct row.
 
+mod by_records;
 mod children;
 mod cut;
 mod cuts;
@@ -20,6 +21,8 @@ mod runs;
 mod space;
 mod spread;
 mod summary;
+mod tables;
+mod words;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;

@@ -13,7 +13,7 @@ use crate::join::JoinRules;
 use crate::{asks_more, fewest_persons, fewest_records};
 
 /// Parts below this many rows are divided by one thread.
-const PARALLEL_ROWS: usize = 4096;
+pub(super) const PARALLEL_ROWS: usize = if cfg!(test) { 20 } else { 4096 };
 
 /// Parts that cannot be divided any more, in the order of the tree.
 #[derive(Debug, Default)]

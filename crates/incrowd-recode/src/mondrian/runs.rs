@@ -4,9 +4,13 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Condensed, Dataset, Partition, Progress, Result, RowId, Span};
 use rayon::prelude::*;
 
+use super::by_records::Division;
 use super::part::{Leaves, Splitter};
 use super::space::{self, Space, Unit};
+use super::tables::Line;
+use super::words::Words;
 use super::{Cut, Mondrian, collect};
+use crate::fewest_records;
 
 /// With more rows than this the ways are gone one after another, each on all threads: every one of them needs room for two
 /// copies of the rows.
@@ -126,6 +130,10 @@ pub(crate) struct Runs<'a> {
 
 #[derive(Debug)]
 enum Rows {
+    /// Only records count, and eight codes or less fit four words.
+    Short(Words<8, 8>),
+    /// Only records count, and sixteen codes or less fit eight words.
+    Long(Words<12, 16>),
     Narrow(Space<u16>),
     Wide(Space<u32>),
 }
@@ -141,6 +149,13 @@ impl<'a> Runs<'a> {
         let sorted = mondrian.cut == Cut::Relaxed;
         // Where only records are counted, rows that differ in sensitive values alone are one.
         let counted = !sensitive && !sorted && data.persons().is_none() && !data.is_weighed();
+        // Nor is anything suppressed, then there is a quicker way.
+        if counted && suppressible == 0 && data.population().is_none() && space::is_narrow(data) {
+            let rows = Words::load(data).map(Rows::Short).or_else(|| Words::load(data).map(Rows::Long));
+            if let Some(rows) = rows {
+                return Runs { data, models, mondrian, suppressible, rows };
+            }
+        }
         let rows = match (space::is_narrow(data), counted) {
             (true, true) => Rows::Narrow(Space::counted(data)),
             (true, false) => Rows::Narrow(Space::load(data, None, sensitive, sorted)),
@@ -157,6 +172,8 @@ impl<'a> Runs<'a> {
         }
         progress.step("dividing", Some(self.data.rows() as u64));
         match std::mem::replace(&mut self.rows, Rows::Narrow(Space::default())) {
+            Rows::Short(mut words) => self.divide_words(&mut words, choice, progress),
+            Rows::Long(mut words) => self.divide_words(&mut words, choice, progress),
             Rows::Narrow(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
             Rows::Wide(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
         }
@@ -199,6 +216,8 @@ impl<'a> Runs<'a> {
 
     fn divide(&self, choice: &Choice, suppressible: u64, progress: &dyn Progress) -> Outcome {
         match &self.rows {
+            Rows::Short(words) => self.divide_words(&mut words.clone(), choice, progress),
+            Rows::Long(words) => self.divide_words(&mut words.clone(), choice, progress),
             Rows::Narrow(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
             Rows::Wide(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
         }
@@ -214,7 +233,25 @@ impl<'a> Runs<'a> {
         let (data, layout) = (self.data, space.layout);
         let mut splitter = Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
         splitter.alike = space.alike.clone();
-        let leaves = splitter.run(&mut space, suppressible);
+        self.outcome(splitter.run(&mut space, suppressible))
+    }
+
+    /// Divides rows of which only the records count, without suppressing any.
+    fn divide_words<const S: usize, const L: usize>(
+        &self,
+        words: &mut Words<S, L>,
+        choice: &Choice,
+        progress: &dyn Progress,
+    ) -> Outcome {
+        let mut rows = std::mem::take(&mut words.rows);
+        let mut spare = vec![[0; S]; rows.len()];
+        let (lines, least) = (Line::all(self.data), fewest_records(self.models));
+        let division = Division { lines: &lines, words, mondrian: self.mondrian, choice, least, progress };
+        self.outcome(division.run(&mut rows, &mut spare))
+    }
+
+    fn outcome(&self, leaves: Vec<Leaves>) -> Outcome {
+        let data = self.data;
         let cost = leaves.iter().map(|part| part.cost).sum::<f64>();
         let at_least = cost - leaves.iter().map(|part| part.regular_cost).sum::<f64>();
         let mut outcome = Outcome { leaves, cost, at_least };
@@ -231,12 +268,75 @@ impl<'a> Runs<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Undersized;
     use super::*;
+    use incrowd_core::hierarchy::nested;
     use incrowd_core::model::Promise;
-    use incrowd_core::{ColumnSpec, Folded, SensitiveSpec, Silent, Value};
+    use incrowd_core::{
+        ColumnSpec, Folded, GroupId, HierarchySpec, Kind, Labels, SensitiveSpec, Silent, Value,
+    };
     use proptest::prelude::*;
 
     proptest! {
+        /// Where only records count, what is quicker divides in the same way: lines of all kinds, ties, pools, long lines and
+        /// short ones, few columns and many.
+        #[test]
+        fn records_alone_divide_as_any_models_do(
+            table in prop::collection::vec(prop::collection::vec(0u8..7, 12), 1..200),
+            more in prop::collection::vec(0u16..900, 200),
+            width in 1usize..12,
+            k in 1i64..6,
+            block in any::<bool>(),
+            way in 0usize..3,
+        ) {
+            let tree = "A = [\"0\", \"1\"]\nB = { C = [\"2\", \"3\"], D = [\"4\"] }\nE = [\"5\", \"6\"]";
+            let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
+            let kinds = [
+                ColumnSpec { hierarchy: Some(tree), weight: Some(0.7), ..ColumnSpec::default() },
+                ColumnSpec::default(),
+                ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
+                ColumnSpec { kind: Some(Kind::Text), labels: Labels::Set, ..ColumnSpec::default() },
+            ];
+            let texts: Vec<Vec<String>> = table.iter().zip(&more).map(|(row, more)| {
+                // One column has many values, one has missing ones.
+                let text = |(at, value): (usize, &u8)| if at == 5 { more.to_string() } else { value.to_string() };
+                row[..width].iter().enumerate().map(text).collect()
+            }).collect();
+            let cell = |(at, text)| (at != 9 || text != "3").then_some(text);
+            let records = texts.iter().map(|row| row.iter().map(String::as_str).enumerate().map(cell).collect());
+            let names: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let folded = Folded::from_records(&names, records, false);
+            let specs: Vec<&ColumnSpec> = (0..width).map(|at| &kinds[at % kinds.len()]).collect();
+            let data = Dataset::encode(folded, &specs, &[], "?").unwrap();
+            prop_assume!(data.rows() > 0);
+            let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))].into_iter()).unwrap();
+            let models = [promise.model.bind(&data).unwrap()];
+            let undersized = if block { Undersized::Block } else { Undersized::Pool };
+            let mondrian = Mondrian { undersized, ..Mondrian::default() };
+            let choice = match way {
+                0 => Choice::Widest(vec![1.0; width]),
+                1 => Choice::RoundRobin,
+                _ => Choice::Order((0..width).rev().collect()),
+            };
+            let of_words = Runs::new(&data, &models, &mondrian, 0);
+            prop_assert!(matches!((&of_words.rows, width), (Rows::Short(_), ..=8) | (Rows::Long(_), 9..)));
+            let any = Runs {
+                rows: Rows::Narrow(Space::load(&data, None, false, false)),
+                ..Runs::new(&data, &models, &mondrian, 0)
+            };
+            let [one, other] = [of_words.one(&choice, &Silent), any.one(&choice, &Silent)];
+            prop_assert_eq!((one.cost, one.at_least), (other.cost, other.at_least));
+            let [one, other] = [one, other].map(|outcome| outcome.partition(&data).unwrap());
+            prop_assert_eq!(one.groups(), other.groups());
+            for row in 0..data.rows() {
+                prop_assert_eq!(one.group(row), other.group(row));
+            }
+            for group in (0..one.groups() as u32).map(GroupId) {
+                prop_assert_eq!(one.spans(group), other.spans(group));
+            }
+        }
+
         /// Rows that differ in sensitive values alone, put together or each by itself.
         #[test]
         fn rows_that_are_alike_are_divided_like_one(
@@ -254,9 +354,13 @@ mod tests {
             let models = [promise.model.bind(&data).unwrap()];
             let mondrian = Mondrian::default();
             let together = Runs::new(&data, &models, &mondrian, suppressible);
-            let Rows::Narrow(space) = &together.rows else { panic!("codes are small") };
+            let (whole, few) = (data.rows(), |rows: &Rows| match rows {
+                Rows::Short(words) => words.rows.len(),
+                Rows::Narrow(space) => space.rows.len() / space.layout.stride,
+                _ => usize::MAX,
+            });
+            prop_assert!(few(&together.rows) <= whole);
             let apart = Space::<u16>::load(&data, None, false, false);
-            prop_assert!(space.rows.len() <= apart.rows.len());
             let apart = Runs { rows: Rows::Narrow(apart), ..Runs::new(&data, &models, &mondrian, suppressible) };
             let [one, other] = [together, apart].map(|runs| runs.one(&Choice::RoundRobin, &Silent));
             prop_assert_eq!(one.cost, other.cost);

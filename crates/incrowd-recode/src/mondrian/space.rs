@@ -1,6 +1,7 @@
 //! The working copy of the table: one flat array of rows that is divided by moving rows, so that every pass over a part
 //! reads memory in order. Codes take two bytes where every domain allows it, which halves what has to be moved.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use incrowd_core::Dataset;
@@ -111,7 +112,7 @@ pub(super) struct Alike(Arc<Vec<u64>>);
 
 impl Alike {
     /// If so few rows are that the others are not worth being laid out apart, none is.
-    fn of(data: &Dataset) -> Alike {
+    pub(super) fn of(data: &Dataset) -> Alike {
         let is_alike = |row: usize| row > 0 && data.quasi_codes(row) == data.quasi_codes(row - 1);
         let bits = |word: usize| {
             let rows = 64 * word..data.rows().min(64 * (word + 1));
@@ -124,8 +125,14 @@ impl Alike {
     }
 
     #[inline]
-    fn has(&self, row: usize) -> bool {
+    pub(super) fn has(&self, row: usize) -> bool {
         self.0.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// How many of these rows are not one with the row before; the first of them has a number that 64 divides.
+    pub(super) fn apart(&self, rows: Range<usize>) -> usize {
+        let bits = self.0.iter().take(rows.end.div_ceil(64)).skip(rows.start / 64);
+        rows.len() - bits.map(|bits| bits.count_ones() as usize).sum::<usize>()
     }
 
     /// A row, and those after it that are alike.

@@ -1,0 +1,238 @@
+//! What intervals of a line cost and how they are divided, looked up in tables: where only records are counted, asking the
+//! tree of a hierarchy took as long as counting.
+
+use incrowd_core::dataset::Quasi;
+use incrowd_core::domain::SplitRule;
+use incrowd_core::{Code, Dataset, Domain, NodeId, Taxonomy};
+
+/// A line of leaves, its costs weighted.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    domain: &'a Domain,
+    weight: f64,
+    /// Whether its cells are regular intervals.
+    pub(super) is_regular: bool,
+    tree: Option<Tree>,
+}
+
+#[derive(Debug)]
+struct Tree {
+    /// The finest node of each leaf.
+    finest: Vec<u32>,
+    nodes: Vec<Node>,
+    /// Children of all nodes as intervals, those of a node one after another.
+    children: Vec<(u32, u32)>,
+    /// By depth of a node: which of its children, counted from the first, each leaf is below.
+    child_of: Vec<Vec<u16>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    parent: u32,
+    last: u32,
+    depth: u32,
+    /// Where its children lie.
+    children: (u32, u32),
+    cost: f64,
+}
+
+/// How an interval falls apart. Slots are numbered from 0 in the order of the line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slots<'t> {
+    /// Into children of a node: the intervals of all of them, and of each leaf of the line which child it is below.
+    Children(&'t [(u32, u32)], &'t [u16]),
+    /// Into single values, this being the first of so many.
+    Values(u32, usize),
+    /// Into the values and this last one, which stands for none; the first value is given too.
+    Missing(u32, u32),
+}
+
+/// How an interval can be divided.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule<'t> {
+    Whole,
+    Anywhere,
+    Into(Slots<'t>),
+}
+
+impl Slots<'_> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Slots::Children(children, _) => children.len(),
+            Slots::Values(_, count) => count,
+            Slots::Missing(..) => 2,
+        }
+    }
+
+    /// The first and the last leaf of a slot.
+    fn span(self, slot: usize) -> (u32, u32) {
+        match self {
+            Slots::Children(children, _) => children[slot],
+            Slots::Values(first, _) => (first + slot as u32, first + slot as u32),
+            Slots::Missing(first, last) if slot == 0 => (first, last - 1),
+            Slots::Missing(_, last) => (last, last),
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The lines of a table. None may have more leaves than two bytes can number.
+    pub(super) fn all(data: &'a Dataset) -> Vec<Line<'a>> {
+        data.quasi().iter().map(Line::new).collect()
+    }
+
+    fn new(quasi: &'a Quasi) -> Line<'a> {
+        let Quasi { domain, weight, .. } = quasi;
+        let taxonomy = if let Domain::Taxonomy(taxonomy) = domain { Some(taxonomy) } else { None };
+        let is_regular = taxonomy.is_some_and(|taxonomy| taxonomy.grid().is_some());
+        let tree = taxonomy.map(|taxonomy| Tree::new(taxonomy, *weight));
+        Line { domain, weight: *weight, is_regular, tree }
+    }
+
+    /// What publishing an interval costs a record, weighted.
+    #[inline]
+    pub(super) fn cost(&self, lo: u32, hi: u32) -> f64 {
+        match &self.tree {
+            Some(tree) => tree.nodes[tree.common(lo, hi)].cost,
+            None => self.weight * self.domain.ncp(Code(lo), Code(hi)),
+        }
+    }
+
+    /// How an interval can be divided.
+    pub(super) fn rule(&self, lo: u32, hi: u32) -> Rule<'_> {
+        if lo == hi {
+            return Rule::Whole;
+        }
+        if let Some(tree) = &self.tree {
+            let node = &tree.nodes[tree.common(lo, hi)];
+            let children = &tree.children[node.children.0 as usize..node.children.1 as usize];
+            return match children {
+                [] => Rule::Whole,
+                _ => Rule::Into(Slots::Children(children, &tree.child_of[node.depth as usize])),
+            };
+        }
+        if matches!(self.domain, Domain::Labels(_)) && !self.domain.publishes_sets() {
+            return Rule::Into(Slots::Values(lo, (hi - lo) as usize + 1));
+        }
+        match self.domain.split_rule(Code(lo), Code(hi)) {
+            SplitRule::Whole => Rule::Whole,
+            SplitRule::Anywhere => Rule::Anywhere,
+            SplitRule::Into(_) => Rule::Into(Slots::Missing(lo, hi)),
+        }
+    }
+
+    /// What an interval and the intervals within it have in common if they are divided at the same place: the number of a node;
+    /// 0 where a line is cut anywhere.
+    pub(super) fn place(&self, lo: u32, hi: u32) -> Option<u32> {
+        match (&self.tree, self.domain) {
+            (Some(tree), _) => Some(tree.common(lo, hi) as u32),
+            (None, Domain::Labels(_)) if !self.domain.publishes_sets() => None,
+            _ => matches!(self.domain.split_rule(Code(lo), Code(hi)), SplitRule::Anywhere).then_some(0),
+        }
+    }
+
+    /// A key by which equally small slots are ordered.
+    pub(super) fn tie_key(&self, slots: Slots<'_>, slot: usize) -> String {
+        let (lo, hi) = slots.span(slot);
+        self.domain.tie_key(Code(lo), Code(hi))
+    }
+}
+
+impl Tree {
+    fn new(taxonomy: &Taxonomy, weight: f64) -> Tree {
+        let leaves = taxonomy.leaves();
+        let mut tree = Tree {
+            finest: (0..leaves).map(|code| taxonomy.common(Code(code), Code(code)).0).collect(),
+            nodes: vec![Node::default(); taxonomy.node_count()],
+            children: Vec::new(),
+            child_of: Vec::new(),
+        };
+        let mut reached = vec![taxonomy.root()];
+        while let Some(id) = reached.pop() {
+            let children = taxonomy.children(id);
+            let start = tree.children.len();
+            let interval = |child: &NodeId| (taxonomy.span(*child).0.0, taxonomy.span(*child).1.0);
+            tree.children.extend(children.iter().map(interval));
+            let (_, last) = taxonomy.span(id);
+            let parent = taxonomy.parent(id).map_or(id.0, |parent| parent.0);
+            let depth = taxonomy.parent(id).map_or(0, |parent| tree.nodes[parent.index()].depth + 1);
+            tree.nodes[id.index()] = Node {
+                parent,
+                last: last.0,
+                depth,
+                children: (start as u32, tree.children.len() as u32),
+                cost: weight * taxonomy.ncp(id),
+            };
+            if !children.is_empty() && tree.child_of.len() <= depth as usize {
+                tree.child_of.resize(depth as usize + 1, vec![0; leaves as usize]);
+            }
+            for (number, &(first, last)) in tree.children[start..].iter().enumerate() {
+                tree.child_of[depth as usize][first as usize..=last as usize].fill(number as u16);
+            }
+            reached.extend(children);
+        }
+        tree
+    }
+
+    /// The lowest node that covers an interval.
+    #[inline]
+    fn common(&self, lo: u32, hi: u32) -> usize {
+        let mut node = self.finest[lo as usize] as usize;
+        // The root covers every leaf.
+        while self.nodes[node].last < hi {
+            node = self.nodes[node].parent as usize;
+        }
+        node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd_core::hierarchy::nested;
+    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, Kind, Labels};
+
+    fn slots_of(rule: Rule<'_>) -> Option<Vec<(Code, Code)>> {
+        let Rule::Into(slots) = rule else { return None };
+        Some((0..slots.len()).map(|slot| slots.span(slot)).map(|(lo, hi)| (Code(lo), Code(hi))).collect())
+    }
+
+    #[test]
+    fn tables_say_what_domains_say() {
+        let tree = "A = [\"1\", \"2\", \"3\"]\nB = { C = [\"4\", \"5\"], D = [\"6\"] }\nE = [\"7\"]";
+        let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
+        let specs = [
+            ColumnSpec { hierarchy: Some(tree), weight: Some(0.3), ..ColumnSpec::default() },
+            ColumnSpec::default(),
+            ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
+            ColumnSpec { kind: Some(Kind::Text), labels: Labels::Set, ..ColumnSpec::default() },
+            ColumnSpec::default(),
+        ];
+        let texts: Vec<String> = (1..8).map(|n| n.to_string()).collect();
+        let records = texts.iter().enumerate().map(|(n, text)| {
+            let last = if n == 3 { None } else { Some(text.as_str()) };
+            vec![Some(text.as_str()), Some(text), Some(text), Some(text), last]
+        });
+        let folded = Folded::from_records(&["a", "b", "c", "d", "e"], records, false);
+        let data = Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &[], "?").unwrap();
+        for (line, quasi) in Line::all(&data).iter().zip(data.quasi()) {
+            for (lo, hi) in (0..7).flat_map(|lo| (lo..7).map(move |hi| (lo, hi))) {
+                assert_eq!(line.cost(lo, hi), quasi.weight * quasi.domain.ncp(Code(lo), Code(hi)));
+                match quasi.domain.split_rule(Code(lo), Code(hi)) {
+                    SplitRule::Whole => assert!(matches!(line.rule(lo, hi), Rule::Whole)),
+                    SplitRule::Anywhere => assert!(matches!(line.rule(lo, hi), Rule::Anywhere)),
+                    SplitRule::Into(children) => {
+                        assert_eq!(slots_of(line.rule(lo, hi)), Some(children.clone()));
+                        let Rule::Into(slots) = line.rule(lo, hi) else { continue };
+                        for (slot, (first, last)) in children.into_iter().enumerate() {
+                            assert_eq!(line.tie_key(slots, slot), quasi.domain.tie_key(first, last));
+                            let Slots::Children(_, child_of) = slots else { continue };
+                            let own = &child_of[first.index()..=last.index()];
+                            assert!(own.iter().all(|&child| usize::from(child) == slot));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
