@@ -215,7 +215,13 @@ impl Look<'_> {
             }
         }
         for record in 0..records.len() {
-            codes.push(records.get(record, slot).map_or(MISSING, |text| self.ask(dictionary, text)));
+            codes.push(match records.cell(record, slot) {
+                None => MISSING,
+                Some((text, short)) => {
+                    let known = short.and_then(|short| self.caches[dictionary].0.find_short(short));
+                    known.unwrap_or_else(|| self.ask(dictionary, text))
+                }
+            });
         }
         codes
     }

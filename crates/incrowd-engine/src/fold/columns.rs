@@ -47,19 +47,27 @@ impl FoldWorker<'_> {
             }
         }
         // Column by column, so that the processor learns what to expect, but so few records at once that their text stays near.
+        let mut near = [MISSING; NEAR];
         for first in (0..records.len()).step_by(NEAR) {
-            let near = first..records.len().min(first + NEAR);
+            let near = &mut near[..NEAR.min(records.len() - first)];
             for &slot in &texts {
-                let code = |record: usize| match records.cell(record, slot) {
-                    None => self.null(),
-                    Some((text, short)) => match self.caches[slot].find(text, short) {
-                        // Which text says that it is missing is looked up each time: the first of them is told.
-                        None | Some(MISSING) => self.learn(slot, text),
-                        Some(code) => code,
-                    },
-                };
-                to.put(slot, first, near.clone().map(code));
+                self.read(slot, first, records, near);
+                to.put(slot, first, near.iter().copied());
             }
+        }
+    }
+
+    /// The codes of a column's texts from a record on.
+    fn read<R: Records>(&mut self, slot: usize, first: usize, records: &R, codes: &mut [u32]) {
+        for (record, code) in (first..).zip(codes) {
+            *code = match records.cell(record, slot) {
+                None => self.null(),
+                Some((text, short)) => match self.caches[slot].find(text, short) {
+                    // Which text says that it is missing is looked up each time: the first of them is told.
+                    None | Some(MISSING) => self.learn(slot, text),
+                    Some(code) => code,
+                },
+            };
         }
     }
 
