@@ -67,7 +67,7 @@ impl Layout {
     }
 
     /// For each column where its bits begin, counted from the lowest, and which those are once they are moved there.
-    fn places(&self) -> Vec<(u32, u64)> {
+    pub fn places(&self) -> Vec<(u32, u64)> {
         let mut after = self.total();
         let place = |&bits: &u32| {
             after -= bits;

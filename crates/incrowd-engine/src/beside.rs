@@ -149,12 +149,12 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Looks at a batch whose folded columns have these codes, row by row.
-    pub(crate) fn at<R: Records>(&mut self, place: Place, records: &R, folded: &[u32], width: usize) {
+    /// Looks at a batch; `folded` tells the codes of a folded column.
+    pub(crate) fn at<R: Records>(&mut self, place: Place, records: &R, folded: impl Fn(usize) -> Vec<u32>) {
         let mut batch = Vec::with_capacity(self.shared.names.len());
         for (at, from) in self.shared.from.iter().enumerate() {
             let codes: Vec<u32> = match *from {
-                From::Fold(slot) => folded.iter().skip(slot).step_by(width).copied().collect(),
+                From::Fold(slot) => folded(slot),
                 From::Cell { slot, dictionary } => self.code(slot, dictionary, records),
             };
             if !self.shared.counts_only {
@@ -215,7 +215,13 @@ impl Look<'_> {
             }
         }
         for record in 0..records.len() {
-            codes.push(records.get(record, slot).map_or(MISSING, |text| self.ask(dictionary, text)));
+            codes.push(match records.cell(record, slot) {
+                None => MISSING,
+                Some((text, short)) => {
+                    let known = short.and_then(|short| self.caches[dictionary].0.find_short(short));
+                    known.unwrap_or_else(|| self.ask(dictionary, text))
+                }
+            });
         }
         codes
     }

@@ -5,6 +5,7 @@
 //! hash, so that workers seldom wait for each other and each visit finds its table in the cache.
 
 mod columns;
+mod numbers;
 mod packed;
 mod worker;
 

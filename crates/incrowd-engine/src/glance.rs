@@ -23,7 +23,7 @@ pub(crate) struct Glance {
 impl Glance {
     pub(crate) fn look<R: Records>(&mut self, slot: usize, records: &R, missing: &[String]) {
         for record in 0..records.len() {
-            if self.seen.len() >= MOST || self.records >= 4 * MOST as u64 {
+            if self.is_done() {
                 return;
             }
             let Some(text) = records.get(record, slot) else { continue };
@@ -35,6 +35,11 @@ impl Glance {
             *self.seen.entry(hasher.finish()).or_insert(0) += 1;
             self.records += 1;
         }
+    }
+
+    /// Whether enough was seen.
+    pub(crate) fn is_done(&self) -> bool {
+        self.seen.len() >= MOST || self.records >= 4 * MOST as u64
     }
 
     /// Whether values repeat, all that was seen of the column taken together.

@@ -2,7 +2,7 @@
 //! and nobody waits for memory. Every worker has its own rows; they are put together at the end. Rows that do not fit go to the
 //! [tables](crate::rows::RowTable).
 
-use incrowd_core::{Layout, PackedRows};
+use incrowd_core::{Layout, MISSING, PackedRows};
 use rayon::prelude::*;
 
 /// So many rows at least are gathered before they are sorted, and so many times as many as there are different ones: where hardly
@@ -20,11 +20,16 @@ pub(crate) struct Run {
 impl Run {
     /// Of rows in their order.
     fn of(sorted: &[u64]) -> Run {
-        let different = sorted.chunk_by(|a, b| a == b).count();
-        let mut run = Run { keys: Vec::with_capacity(different), counts: Vec::with_capacity(different) };
-        for alike in sorted.chunk_by(|a, b| a == b) {
-            run.keys.push(alike[0]);
-            run.counts.push(alike.len() as u64);
+        let Some(&first) = sorted.first() else { return Run::default() };
+        let changes = sorted.iter().zip(&sorted[1..]).filter(|(a, b)| a != b).count();
+        let mut run = Run { keys: vec![first; changes + 1], counts: vec![0; changes + 1] };
+        let (mut last, mut at) = (first, 0);
+        for &key in sorted {
+            // Where rows begin to differ follows no pattern, so nothing here depends on it but numbers.
+            at += usize::from(key != last);
+            last = key;
+            run.keys[at] = key;
+            run.counts[at] += 1;
         }
         run
     }
@@ -71,7 +76,7 @@ pub(crate) struct Packed {
     pub(crate) layout: Layout,
     run: Run,
     /// Rows that came since, in no order.
-    fresh: Vec<u64>,
+    pub(crate) fresh: Vec<u64>,
 }
 
 impl Packed {
@@ -104,6 +109,22 @@ impl Packed {
     #[inline]
     pub(crate) fn add(&mut self, key: u64) {
         self.fresh.push(key);
+    }
+
+    /// Drops the fresh rows from one on that lack a value in one of these places; how many there were.
+    pub(crate) fn drop_missing(&mut self, from: usize, places: &[(u32, u64)]) -> u64 {
+        let before = self.fresh.len();
+        if !places.is_empty() {
+            let mut kept = from;
+            for row in from..before {
+                let key = self.fresh[row];
+                let whole = places.iter().all(|&(shift, mask)| key >> shift & mask != u64::from(MISSING));
+                self.fresh[kept] = key;
+                kept += usize::from(whole);
+            }
+            self.fresh.truncate(kept);
+        }
+        (before - self.fresh.len()) as u64
     }
 
     /// To be called now and then: sorts what came, once that is much.

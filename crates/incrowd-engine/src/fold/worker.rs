@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use incrowd_core::MISSING;
 use incrowd_core::represented::read_weight;
 
+use super::columns::RowByRow;
 use super::packed::Packed;
 use super::{SHARDS, shard_of};
 use crate::FoldSpec;
@@ -19,8 +20,6 @@ use crate::source::{Place, Records, Trouble, Worker};
 
 /// Rows that are moved to the tables together.
 const UNPACKED: usize = 1 << 14;
-/// Records whose text is looked at together.
-const NEAR: usize = 1 << 10;
 
 pub(super) struct FoldWorker<'a> {
     pub(super) dictionaries: &'a [Mutex<Interner>],
@@ -114,51 +113,34 @@ fn packed(shard: usize, row: u32) -> u32 {
 }
 
 impl Worker for FoldWorker<'_> {
+    fn slots(&self, all: usize) -> usize {
+        let (first, glances) = &self.glances;
+        let done = !glances.is_empty() && glances.iter().all(Glance::is_done);
+        // Columns that are looked at record by record come after those that are glanced at.
+        if done && *first > 0 && self.look.is_none() { *first } else { all }
+    }
+
     fn visit<R: Records>(&mut self, place: Place, records: &R) -> Result<(), Trouble> {
         let width = self.caches.len();
         let read = records.len();
-        self.codes.clear();
-        self.codes.resize(read * width, MISSING);
-        let empty = self.spec.missing.iter().position(String::is_empty).unwrap_or(self.spec.missing.len());
-        let mut texts = Vec::with_capacity(width);
-        for slot in 0..width {
-            if let Some(cells) = records.whole(slot) {
-                self.number(slot, cells);
-            } else if let Some(views) = records.views(slot) {
-                self.view(slot, views);
-            } else if !records.coded(slot).is_some_and(|cells| self.translate(slot, cells)) {
-                texts.push(slot);
-            }
+        if self.number_rows(place, records) {
+            self.glance(records);
+            self.read += read as u64;
+            self.came += read as u64;
+            return Ok(());
         }
-        // Column by column, so that the processor learns what to expect, but so few records at once that their text stays near.
-        for first in (0..read).step_by(NEAR) {
-            for &slot in &texts {
-                for record in first..read.min(first + NEAR) {
-                    let Some((text, short)) = records.cell(record, slot) else {
-                        self.marker = self.marker.min(empty);
-                        continue;
-                    };
-                    self.codes[record * width + slot] = match self.caches[slot].find(text, short) {
-                        Some(MISSING) => {
-                            let marker = self.spec.missing.iter().position(|m| m.as_bytes() == text);
-                            self.marker = self.marker.min(marker.unwrap_or(empty));
-                            MISSING
-                        }
-                        Some(code) => code,
-                        None => self.ask(slot, text),
-                    };
-                }
-            }
-        }
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.clear();
+        codes.resize(read * width, MISSING);
+        self.code(records, &mut RowByRow { codes: &mut codes, width });
+        self.codes = codes;
         if let Some(look) = &mut self.look {
-            look.at(place, records, &self.codes, width);
+            look.at(place, records, |slot| self.codes.iter().skip(slot).step_by(width).copied().collect());
         }
         if let Some(follow) = &mut self.follow {
             follow.name(width, records);
         }
-        for (at, glance) in self.glances.1.iter_mut().enumerate() {
-            glance.look(self.glances.0 + at, records, &self.spec.missing);
-        }
+        self.glance(records);
         if self.pack() {
             self.read += read as u64;
             self.came += read as u64;
@@ -260,6 +242,12 @@ impl Follow<'_> {
 }
 
 impl FoldWorker<'_> {
+    fn glance<R: Records>(&mut self, records: &R) {
+        for (at, glance) in self.glances.1.iter_mut().enumerate() {
+            glance.look(self.glances.0 + at, records, &self.spec.missing);
+        }
+    }
+
     /// Takes the rows of the batch as numbers, if they fit. If not, all that were taken so far go to the tables.
     pub(super) fn pack(&mut self) -> bool {
         let Some(packed) = &mut self.packed else { return false };

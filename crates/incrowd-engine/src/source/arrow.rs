@@ -4,8 +4,11 @@
 mod contain;
 #[cfg(test)]
 mod damaged;
+mod group;
 mod ipc;
+mod keys;
 mod pages;
+mod runs;
 mod text;
 mod thrift;
 
@@ -18,20 +21,15 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StringArray,
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 
 use self::contain::contained;
+use self::group::{Read, RowGroup};
 use super::work::{CodedCells, Records, WholeCells};
 use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
 use crate::intern::Short;
-
-/// Records per batch when a row group is read.
-const BATCH: usize = 1 << 15;
 
 /// What is known of a typed file after opening it.
 #[derive(Clone, Debug)]
@@ -164,28 +162,6 @@ fn parquet_metadata(mut file: File) -> Result<ArrowReaderMetadata, Damage> {
     Ok(metadata)
 }
 
-/// The records of a row group.
-fn row_group(
-    file: File,
-    metadata: &ArrowReaderMetadata,
-    group: usize,
-    kept: &[usize],
-) -> Result<ParquetRecordBatchReader, Damage> {
-    let length = file.metadata()?.len();
-    let file = Arc::new(file);
-    let schema = metadata.parquet_schema();
-    let mask = ProjectionMask::roots(schema, kept.iter().copied());
-    let chunks = metadata.metadata().row_group(group).columns().iter().enumerate();
-    let wanted = chunks.filter(|(leaf, _)| mask.leaf_included(*leaf));
-    let room: Vec<u64> =
-        wanted.map(|(_, chunk)| pages::check_pages(&file, chunk, length)).collect::<Result<_, _>>()?;
-    let file = Arc::try_unwrap(file).map_err(|_| Damage::new("it is still being read"))?;
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
-    let records = pages::records_of_batch(&room, BATCH);
-    let builder = builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(records);
-    contained(|| builder.build())?.map_err(Damage::from)
-}
-
 /// Opens an Arrow file whose bytes are in memory.
 pub(super) fn open_bytes(part: &Part, bytes: &Buffer) -> Result<(Typed, Vec<Column>)> {
     let (schema, batches) = ipc::batches_in(bytes).map_err(|damage| damage.explain(part))?;
@@ -305,25 +281,21 @@ pub(super) fn section<'a>(
     section: usize,
     positions: &'a [usize],
 ) -> Result<impl Iterator<Item = Result<ArrowBatch>> + 'a> {
-    type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Damage>>>;
+    type Batches = Box<dyn Iterator<Item = Result<Read, Damage>>>;
     // Both readers return the projected columns in the order of the file.
     let mut kept = positions.to_vec();
     kept.sort_unstable();
     kept.dedup();
     let batches: Batches = match part.typed.as_ref() {
         Some(Typed::Parquet(metadata)) => {
-            let reader = row_group(file(part)?, metadata, section, &kept);
-            let mut reader = reader.map_err(|damage| damage.explain(part))?;
-            Box::new(std::iter::from_fn(move || match contained(|| reader.next()) {
-                Ok(next) => next.map(|batch| batch.map_err(Damage::from)),
-                Err(panicked) => Some(Err(panicked.into())),
-            }))
+            let group = RowGroup::open(file(part)?, metadata, section, &mut kept);
+            Box::new(group.map_err(|damage| damage.explain(part))?)
         }
         Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
-            Box::new(std::iter::once(batch))
+            Box::new(std::iter::once(batch.map(Read::from)))
         }
-        _ => slices(ipc::batch_at(file(part)?, section, &kept)),
+        _ => Box::new(slices(ipc::batch_at(file(part)?, section, &kept)).map(|batch| batch.map(Read::from))),
     };
     let texts = move |position: usize, values: &dyn Array| match part.typed.as_ref() {
         Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
@@ -333,11 +305,19 @@ pub(super) fn section<'a>(
     };
     // Whoever gets an error asks no more.
     Ok(batches.map(move |batch| {
-        let batch = batch.map_err(|damage| damage.explain(part))?;
-        let slot = |position: &usize| kept.binary_search(position).expect("every wanted column is projected");
-        let columns: Result<Vec<TextColumn>> =
-            positions.iter().map(|&p| column(part, &batch, slot(&p), |values| texts(p, values))).collect();
-        Ok(ArrowBatch { columns: columns?, records: batch.num_rows() })
+        let Read { batch, mut coded, records } = batch.map_err(|damage| damage.explain(part))?;
+        let mut columns = Vec::with_capacity(positions.len());
+        for (slot, &position) in positions.iter().enumerate() {
+            if let Some(own) = coded.iter_mut().find(|own| own.position == position) {
+                let again = positions[slot + 1..].contains(&position);
+                let codes = if again { own.codes.clone() } else { std::mem::take(&mut own.codes) };
+                columns.push(TextColumn::Coded { codes, texts: own.texts.clone() });
+                continue;
+            }
+            let at = kept.binary_search(&position).expect("every wanted column is projected");
+            columns.push(column(part, &batch, at, |values| texts(position, values))?);
+        }
+        Ok(ArrowBatch { columns, records })
     }))
 }
 

@@ -74,6 +74,10 @@ pub(crate) struct Trouble {
 
 /// Works on batches, one worker per thread.
 pub(crate) trait Worker: Send {
+    /// How many of so many slots it still looks at; those after them need not be read.
+    fn slots(&self, all: usize) -> usize {
+        all
+    }
     fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble>;
 }
 
@@ -344,6 +348,7 @@ impl Source {
         progress: &dyn Progress,
         room: &mut Vec<u8>,
     ) -> Result<u64, Stop> {
+        let wanted = &wanted[..worker.slots(wanted.len()).min(wanted.len())];
         let positions: Vec<usize> = wanted.iter().map(|&w| part.positions[w]).collect();
         // Columns that the names of directories tell are not read.
         let (mut positions, slots) = match part.constants.is_empty() {

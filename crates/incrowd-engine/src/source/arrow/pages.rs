@@ -92,11 +92,18 @@ fn range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
 #[derive(Debug, Default)]
 struct Page {
     dictionary: bool,
+    /// Whether it has numbers of values that are kept once, and levels in runs.
+    coded: bool,
+    levels: bool,
     unpacked: i64,
     packed: i64,
     values: i64,
     header: u64,
 }
+
+/// The two names of numbers of values that are kept once, and that of levels in runs.
+const CODED: [i64; 2] = [2, 8];
+const RUNS: i64 = 3;
 
 /// How many records a batch may have so that its texts do not take too much room.
 pub(super) fn records_of_batch(room: &[u64], most: usize) -> usize {
@@ -104,15 +111,38 @@ pub(super) fn records_of_batch(room: &[u64], most: usize) -> usize {
     usize::try_from(BATCH_TEXT / room.max(1)).unwrap_or(most).clamp(1, most)
 }
 
-/// Checks the pages of a column. Returns how much room a record may take in a batch: a dictionary holds a long text once, a
-/// batch once for every record.
-pub(super) fn check_pages(file: &Arc<File>, chunk: &ColumnChunkMetaData, length: u64) -> Result<u64, Damage> {
+/// What is known of the pages of a column.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// How many values there are, if each of them is kept once and all pages have numbers of them.
+    pub(super) coded: Option<u64>,
+    /// How much room a value takes in the pages.
+    room: u64,
+    /// Whether there are values that are kept once and may be long.
+    long: bool,
+}
+
+impl Checked {
+    /// How much room a record may take in a batch: a dictionary holds a long text once, a batch once for every record.
+    pub(super) fn room(&self, file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage> {
+        Ok(if self.long { self.room.max(longest(file, chunk)?) } else { self.room })
+    }
+}
+
+/// Checks the pages of a column.
+pub(super) fn check_pages(
+    file: &Arc<File>,
+    chunk: &ColumnChunkMetaData,
+    length: u64,
+) -> Result<Checked, Damage> {
     let mut from = file.as_ref();
     let outside = || Damage::new("it states a page that lies outside of its column");
     let (mut at, end) = range(chunk).filter(|(_, end)| *end <= length).ok_or_else(outside)?;
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
-    let (mut values, mut room) = (0, 0);
+    let (mut values, mut room, mut long) = (0, 0, false);
+    // The values that are kept once must come first.
+    let (mut coded, mut first) = (None, true);
     while values < chunk.num_values() {
         let page = page_at(&mut from, at, end)?;
         let size = |stated: i64| u64::try_from(stated).ok();
@@ -124,19 +154,22 @@ pub(super) fn check_pages(file: &Arc<File>, chunk: &ColumnChunkMetaData, length:
         if unpacked > most {
             return Err(Damage::new("it states a page that is larger than any page should be"));
         }
+        coded = match page.dictionary {
+            true => Some(page.values as u64).filter(|_| first),
+            false => coded.filter(|_| page.coded && page.levels),
+        };
+        first = false;
         if page.dictionary {
             if page.values as u64 > unpacked.saturating_mul(8) {
                 return Err(Damage::new("it states more values than their bytes can hold"));
             }
-            if texts && unpacked > SHORT {
-                room = room.max(longest(file, chunk)?);
-            }
+            long |= texts && unpacked > SHORT;
         } else {
             values += page.values;
             room = room.max(unpacked / page.values.max(1) as u64);
         }
     }
-    Ok(room)
+    Ok(Checked { coded, room, long })
 }
 
 /// How long the longest text of a column's dictionary is.
@@ -182,12 +215,15 @@ fn read_header(bytes: &[u8]) -> Option<Page> {
             (1, 5) => page.dictionary = header.number()? == 2,
             (2, 5) => page.unpacked = header.number()?,
             (3, 5) => page.packed = header.number()?,
-            (5 | 7 | 8, 12) => header.structure(1, &mut |own, field, kind| {
-                let values = (field, kind) == (1, 5);
-                if values {
-                    page.values = own.number()?;
+            (of @ (5 | 7 | 8), 12) => header.structure(1, &mut |own, field, kind| {
+                match (of, field, kind) {
+                    (_, 1, 5) => page.values = own.number()?,
+                    (5, 2, 5) => page.coded = CODED.contains(&own.number()?),
+                    (5, 3, 5) => page.levels = own.number()? == RUNS,
+                    (8, 4, 5) => (page.coded, page.levels) = (CODED.contains(&own.number()?), true),
+                    _ => return Some(false),
                 }
-                Some(values)
+                Some(true)
             })?,
             _ => return Some(false),
         }

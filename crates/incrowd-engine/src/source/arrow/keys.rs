@@ -1,0 +1,196 @@
+//! Columns of a Parquet file that keep every value once: the numbers of the values as the pages have them. The library would copy
+//! and check them three times and make arrays of them; here they are unpacked once. Its reader is the twin of this one.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use parquet::basic::{Encoding, Type};
+use parquet::column::page::{Page, PageReader};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use super::Damage;
+use super::contain::contained;
+use super::pages::Checked;
+use super::runs::Runs;
+use crate::cells::NO_TEXT;
+
+/// Whole numbers are spelled here if each occurs so often at least.
+const OFTEN: u64 = 16;
+
+/// Whether a column that would become this type is read here.
+pub(super) fn are_read(chunk: &ColumnChunkMetaData, checked: &Checked, becomes: &DataType) -> bool {
+    let Some(values) = checked.coded else { return false };
+    let column = chunk.column_descr();
+    let kind = match (chunk.column_type(), becomes) {
+        (Type::BYTE_ARRAY, DataType::Dictionary(_, texts)) => **texts == DataType::Utf8,
+        (Type::INT32, DataType::Int32) | (Type::INT64, DataType::Int64) => {
+            values.saturating_mul(OFTEN) <= u64::try_from(chunk.num_values()).unwrap_or(0)
+        }
+        _ => false,
+    };
+    kind && column.max_rep_level() == 0 && column.max_def_level() <= 1
+}
+
+/// The numbers of a column's values in a row group.
+pub(super) struct Keys {
+    pages: SerializedPageReader<File>,
+    /// The values.
+    texts: StringArray,
+    /// Whether there may be nulls.
+    optional: bool,
+    page: Option<Open>,
+}
+
+/// A page that is being read.
+struct Open {
+    page: Page,
+    /// 1 for every record that has a value, unless all have one.
+    levels: Option<Runs>,
+    keys: Runs,
+    /// Records to come.
+    left: usize,
+}
+
+fn unfit() -> Damage {
+    Damage::new("its parts do not fit together")
+}
+
+impl Keys {
+    pub(super) fn open(file: Arc<File>, chunk: &ColumnChunkMetaData) -> Result<Keys, Damage> {
+        let records = usize::try_from(chunk.num_values()).map_err(|_| unfit())?;
+        let pages = contained(|| SerializedPageReader::new(file, chunk, records, None))??;
+        let optional = chunk.column_descr().max_def_level() > 0;
+        let mut keys = Keys { pages, texts: StringArray::new_null(0), optional, page: None };
+        keys.texts = match keys.next_page()? {
+            Page::DictionaryPage {
+                buf,
+                num_values,
+                encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY,
+                ..
+            } => values(&buf, num_values as usize, chunk.column_type()).ok_or_else(unfit)?,
+            _ => return Err(unfit()),
+        };
+        Ok(keys)
+    }
+
+    /// The values.
+    pub(super) fn texts(&self) -> &StringArray {
+        &self.texts
+    }
+
+    fn next_page(&mut self) -> Result<Page, Damage> {
+        let page = contained(|| self.pages.get_next_page())??;
+        page.ok_or_else(|| Damage::new("a column does not have as many values as there are records"))
+    }
+
+    /// For each of the next records the number of its value, or [`NO_TEXT`].
+    pub(super) fn read(&mut self, records: usize) -> Result<Vec<u32>, Damage> {
+        let mut all = vec![0; records];
+        let mut rest = &mut all[..];
+        while !rest.is_empty() {
+            let mut page = match self.page.take().filter(|page| page.left > 0) {
+                Some(page) => page,
+                None => Open::new(self.next_page()?, self.optional).ok_or_else(unfit)?,
+            };
+            let (own, after) = rest.split_at_mut(page.left.min(rest.len()));
+            page.fill(own, self.texts.len()).ok_or_else(unfit)?;
+            rest = after;
+            self.page = Some(page);
+        }
+        Ok(all)
+    }
+}
+
+impl Open {
+    fn new(page: Page, optional: bool) -> Option<Open> {
+        if !matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) {
+            return None;
+        }
+        let bytes: &[u8] = page.buffer();
+        // Where the levels begin and end.
+        let (start, end) = match page {
+            Page::DictionaryPage { .. } => return None,
+            Page::DataPage { .. } if !optional => (0, 0),
+            Page::DataPage { .. } => {
+                let length = u32::from_le_bytes(*bytes.first_chunk()?);
+                (4, usize::try_from(length).ok()?.checked_add(4)?)
+            }
+            Page::DataPageV2 { def_levels_byte_len: levels, rep_levels_byte_len: before, .. } => {
+                (before as usize, (before as usize).checked_add(levels as usize)?)
+            }
+        };
+        let left = page.num_values() as usize;
+        let mut levels = if optional { Some(Runs::new(1, start, end, bytes)?) } else { None };
+        if levels.as_mut().is_some_and(|levels| levels.is_one(bytes, left) == Some(1)) {
+            levels = None;
+        }
+        // A page of nulls alone need not have any numbers.
+        let keys = match bytes.get(end..)?.first() {
+            Some(&width) => Runs::new(u32::from(width), end + 1, bytes.len(), bytes)?,
+            None => Runs::new(0, end, end, bytes)?,
+        };
+        Some(Open { levels, keys, left, page })
+    }
+
+    /// The next numbers, all of which must be less than this.
+    fn fill(&mut self, out: &mut [u32], values: usize) -> Option<()> {
+        let bytes: &[u8] = self.page.buffer();
+        self.left -= out.len();
+        let mut there = out.len();
+        if let Some(levels) = &mut self.levels {
+            levels.fill(bytes, out)?;
+            there = out.iter().filter(|level| **level == 1).count();
+        }
+        if there == out.len() {
+            self.keys.fill(bytes, out)?;
+            let all = self.keys.highest() as usize;
+            let highest = || out.iter().fold(0, |highest, key| highest.max(*key));
+            return (out.is_empty() || all < values || (highest() as usize) < values).then_some(());
+        }
+        let mut own = vec![0; there];
+        self.keys.fill(bytes, &mut own)?;
+        let mut own = own.into_iter();
+        for level in out {
+            *level = if *level == 1 { own.next().filter(|key| (*key as usize) < values)? } else { NO_TEXT };
+        }
+        Some(())
+    }
+}
+
+/// The values of a dictionary as text.
+fn values(bytes: &[u8], count: usize, kind: Type) -> Option<StringArray> {
+    fn spelled<const N: usize>(
+        bytes: &[u8],
+        count: usize,
+        number: fn([u8; N]) -> i64,
+    ) -> Option<StringArray> {
+        use std::fmt::Write;
+        let mut texts = StringBuilder::new();
+        for own in bytes.as_chunks::<N>().0.get(..count)? {
+            write!(texts, "{}", number(*own)).ok()?;
+            texts.append_value("");
+        }
+        Some(texts.finish())
+    }
+    match kind {
+        Type::INT32 => spelled(bytes, count, |own| i64::from(i32::from_le_bytes(own))),
+        Type::INT64 => spelled(bytes, count, i64::from_le_bytes),
+        _ => {
+            let (mut rest, mut texts, mut ends) = (bytes, Vec::with_capacity(bytes.len()), vec![0]);
+            for _ in 0..count {
+                let (length, after) = rest.split_first_chunk::<4>()?;
+                let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+                texts.extend_from_slice(text);
+                ends.push(i32::try_from(texts.len()).ok()?);
+                rest = after;
+            }
+            let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
+            StringArray::try_new(ends, Buffer::from_vec(texts), None).ok()
+        }
+    }
+}
