@@ -122,35 +122,28 @@ impl PackedRows {
     }
 
     /// All rows with their counts, as blocks of numbers.
-    fn blocks(&self) -> impl ParallelIterator<Item = (&[u64], &[u64])> {
-        let block = |(keys, counts): &'_ (Vec<u64>, Vec<u64>), at: usize| {
-            let range = at..keys.len().min(at + BLOCK);
-            (range.clone(), if counts.is_empty() { 0..0 } else { range })
-        };
-        let all: Vec<(usize, usize)> = self
-            .parts
-            .iter()
-            .enumerate()
-            .flat_map(|(part, (keys, _))| (0..keys.len()).step_by(BLOCK).map(move |at| (part, at)))
-            .collect();
-        // A share for each thread and no more: whoever counts codes has room for all of them in each.
-        let share = all.len().div_ceil(rayon::current_num_threads()).max(1);
-        all.into_par_iter().with_min_len(share).map(move |(part, at)| {
-            let own = &self.parts[part];
-            let (keys, counts) = block(own, at);
-            (&own.0[keys], &own.1[counts])
-        })
+    fn blocks(&self) -> Vec<(&[u64], &[u64])> {
+        let mut blocks = Vec::new();
+        for (keys, counts) in &self.parts {
+            // Nothing said means one record each.
+            let counts = counts.chunks(BLOCK).chain(std::iter::repeat(&[][..]));
+            blocks.extend(keys.chunks(BLOCK).zip(counts));
+        }
+        blocks
     }
 
     /// How many records have each code, column by column; `sizes` says how many codes there are.
     pub(crate) fn counts(&self, sizes: &[usize]) -> Vec<Vec<u64>> {
         let none = || sizes.iter().map(|&size| vec![0u64; size]).collect::<Vec<Vec<u64>>>();
         let places = self.layout.places();
-        let count = |mut sums: Vec<Vec<u64>>, (keys, counts): (&[u64], &[u64])| {
-            for (at, &key) in keys.iter().enumerate() {
-                let records = counts.get(at).copied().unwrap_or(1);
-                for (sums, &(shift, mask)) in sums.iter_mut().zip(&places) {
-                    sums[(key >> shift & mask) as usize] += records;
+        let count = |blocks: &[(&[u64], &[u64])]| {
+            let mut sums = none();
+            for (keys, counts) in blocks {
+                for (at, &key) in keys.iter().enumerate() {
+                    let records = counts.get(at).copied().unwrap_or(1);
+                    for (sums, &(shift, mask)) in sums.iter_mut().zip(&places) {
+                        sums[(key >> shift & mask) as usize] += records;
+                    }
                 }
             }
             sums
@@ -161,7 +154,10 @@ impl PackedRows {
             }
             sums
         };
-        self.blocks().fold(none, count).reduce(none, add)
+        // A share for each thread and no more: each has room for all counts.
+        let blocks = self.blocks();
+        let share = blocks.len().div_ceil(rayon::current_num_threads()).max(1);
+        blocks.par_chunks(share).map(count).reduce_with(add).unwrap_or_else(none)
     }
 
     /// The rows with their codes exchanged, in order and each once: their codes, row by row, and how many records have each. `maps`

@@ -39,11 +39,17 @@ impl Interner {
 
     #[inline]
     pub(crate) fn get(&self, text: &[u8]) -> Option<u32> {
-        self.table.find(self.hash(text), |&code| self.at(code) == text).copied()
+        self.find(self.hash(text), text)
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, text: &[u8]) -> Option<u32> {
+        self.table.find(hash, |&code| self.at(code) == text).copied()
     }
 
     pub(crate) fn intern(&mut self, text: &[u8]) -> u32 {
-        if let Some(code) = self.get(text) {
+        let own = self.hash(text);
+        if let Some(code) = self.find(own, text) {
             return code;
         }
         let code = self.ends.len() as u32;
@@ -51,7 +57,7 @@ impl Interner {
         self.ends.push(self.bytes.len());
         let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
         let rehash = |&c: &u32| hash(hasher, &bytes[ends[c as usize - 1]..ends[c as usize]]);
-        self.table.insert_unique(hash(hasher, text), code, rehash);
+        self.table.insert_unique(own, code, rehash);
         code
     }
 

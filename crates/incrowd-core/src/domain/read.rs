@@ -58,15 +58,17 @@ impl Domain {
                 (lo <= hi).then_some(ReadCell::Between(lo, hi))
             }
             Domain::Labels(line) => {
-                if let Some(code) = line.code(text).filter(|_| !text.starts_with('{')) {
+                if !text.starts_with('{')
+                    && let Some(code) = line.code(text)
+                {
                     return Some(ReadCell::OneOf(vec![code]));
                 }
                 let values = set_values(text)?;
                 // Sets are written in the order of the line, and most lie close together on it.
-                let mut next = Code(0);
+                let mut next = None;
                 let code = |value: &Cow<'_, str>| {
-                    let code = line.code_after(next, value)?;
-                    next = Code(code.0 + 1);
+                    let code = next.map_or_else(|| line.code(value), |next| line.code_after(next, value))?;
+                    next = Some(Code(code.0 + 1));
                     Some(code)
                 };
                 let codes: Option<Vec<Code>> = values.iter().map(code).collect();

@@ -80,7 +80,7 @@ impl FoldWorker<'_> {
             let code = |&place: &u32| match codes.get_mut(place as usize) {
                 Some(code) if *code != UNKNOWN => *code,
                 Some(code) => {
-                    *code = self.learn(slot, cells.texts.value(place as usize).as_bytes());
+                    *code = self.learn_once(slot, cells.texts.value(place as usize).as_bytes());
                     *code
                 }
                 // There is no text.
@@ -151,13 +151,26 @@ impl FoldWorker<'_> {
         }
     }
 
+    /// The same of a text about which nobody will ask again: a long one is not kept in the cache.
+    #[cold]
+    fn learn_once(&mut self, slot: usize, text: &[u8]) -> u32 {
+        let is_long = Short::of(text).is_none();
+        if is_long && !self.spec.missing.iter().any(|missing| missing.as_bytes() == text) {
+            return self.intern(slot, text);
+        }
+        self.learn(slot, text)
+    }
+
     #[cold]
     fn ask(&mut self, slot: usize, text: &[u8]) -> u32 {
-        let code = self.dictionaries[slot]
-            .lock()
-            .expect("no worker panics while it holds a dictionary")
-            .intern(text);
+        let code = self.intern(slot, text);
         self.caches[slot].put(text, code);
+        code
+    }
+
+    fn intern(&mut self, slot: usize, text: &[u8]) -> u32 {
+        let dictionary = self.dictionaries[slot].lock();
+        let code = dictionary.expect("no worker panics while it holds a dictionary").intern(text);
         self.highest[slot] = self.highest[slot].max(code);
         code
     }

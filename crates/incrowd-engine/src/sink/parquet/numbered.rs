@@ -31,7 +31,7 @@ pub(crate) struct NumberedPage {
 }
 
 /// Bytes of texts that may be repeated in every row group.
-pub(crate) const MOST_BYTES: usize = 1 << 18;
+pub(crate) const MOST_BYTES: usize = 1 << 16;
 
 thread_local! {
     /// What compressing needs, and the room of a page.
