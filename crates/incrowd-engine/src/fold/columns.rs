@@ -12,10 +12,29 @@ use crate::source::{CodedCells, Records, WholeCells};
 /// Records whose text is looked at together.
 const NEAR: usize = 1 << 10;
 
+/// Records of a batch whose texts are looked up one by one: after them it may be that all are known.
+const FRONT: usize = 1 << 11;
+/// So many records must there be for each text, so that it is worth asking whether all are known.
+const LISTED: usize = 8;
+
 /// Takes the codes of a batch.
 pub(super) trait Codes {
     /// The codes of a column from a record on.
     fn put(&mut self, slot: usize, first: usize, codes: impl Iterator<Item = u32>);
+
+    /// The same for cells that are places in a list of codes, none of which is that of a missing value. Returns how many are no such
+    /// places: those are missing.
+    fn put_listed(&mut self, slot: usize, first: usize, places: &[u32], list: &[u32]) -> u64 {
+        let mut others = 0;
+        let code = |&place: &u32| {
+            list.get(place as usize).copied().unwrap_or_else(|| {
+                others += 1;
+                MISSING
+            })
+        };
+        self.put(slot, first, places.iter().map(code));
+        others
+    }
 }
 
 /// The codes of a row, then those of the next.
@@ -77,16 +96,28 @@ impl FoldWorker<'_> {
         let codes = known.of(cells.texts, cells.codes.len());
         let found = codes.is_some();
         if let Some(codes) = codes {
-            let code = |&place: &u32| match codes.get_mut(place as usize) {
-                Some(code) if *code != UNKNOWN => *code,
-                Some(code) => {
-                    *code = self.learn_once(slot, cells.texts.value(place as usize).as_bytes());
-                    *code
+            let (front, rest) = cells.codes.split_at(cells.codes.len().min(FRONT));
+            for (first, places) in [(0, front), (front.len(), rest)] {
+                // Most texts were met by then.
+                let listed = codes.len() <= places.len() / LISTED
+                    && codes.iter().all(|code| ![UNKNOWN, MISSING].contains(code));
+                if listed {
+                    if to.put_listed(slot, first, places, codes) > 0 {
+                        self.null();
+                    }
+                    continue;
                 }
-                // There is no text.
-                None => self.null(),
-            };
-            to.put(slot, 0, cells.codes.iter().map(code));
+                let code = |&place: &u32| match codes.get_mut(place as usize) {
+                    Some(code) if *code != UNKNOWN => *code,
+                    Some(code) => {
+                        *code = self.learn_once(slot, cells.texts.value(place as usize).as_bytes());
+                        *code
+                    }
+                    // There is no text.
+                    None => self.null(),
+                };
+                to.put(slot, first, places.iter().map(code));
+            }
         }
         self.text_codes[slot] = known;
         found

@@ -17,6 +17,8 @@ struct Numbers<'a> {
     met: Vec<u32>,
     /// For each column how many records lack it.
     missing: Vec<u64>,
+    /// Codes of a column where they belong.
+    list: Vec<u64>,
 }
 
 impl Numbers<'_> {
@@ -39,6 +41,23 @@ impl Codes for Numbers<'_> {
         self.met[slot] |= met;
         self.missing[slot] += missing;
     }
+
+    fn put_listed(&mut self, slot: usize, first: usize, places: &[u32], list: &[u32]) -> u64 {
+        let (shift, _) = self.places[slot];
+        // Each code where it belongs: then a record costs a look at the list. Codes of the list that no record has were met before.
+        self.list.clear();
+        self.list.extend(list.iter().map(|&code| u64::from(code) << shift));
+        self.met[slot] |= list.iter().fold(0, |met, code| met | code);
+        let mut others = 0;
+        for (row, &place) in self.rows[first..].iter_mut().zip(places) {
+            match self.list.get(place as usize) {
+                Some(code) => *row |= code,
+                None => others += 1,
+            }
+        }
+        self.missing[slot] += others;
+        others
+    }
 }
 
 impl FoldWorker<'_> {
@@ -49,7 +68,8 @@ impl FoldWorker<'_> {
         let places = packed.layout.places();
         packed.fresh.resize(before + records.len(), 0);
         let (met, missing) = (vec![0; width], vec![0; width]);
-        let mut numbers = Numbers { rows: &mut packed.fresh[before..], places: &places, met, missing };
+        let rows = &mut packed.fresh[before..];
+        let mut numbers = Numbers { rows, places: &places, met, missing, list: Vec::new() };
         self.code(records, &mut numbers);
         let fit = numbers.fit();
         let missing = numbers.missing;
@@ -73,5 +93,58 @@ impl FoldWorker<'_> {
         }
         self.packed = Some(packed);
         fit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::RowByRow;
+    use super::*;
+    use incrowd_core::Layout;
+    use proptest::prelude::*;
+
+    const WIDTH: usize = 3;
+
+    proptest! {
+        /// Row by row is the twin. A layout for codes up to 15 may be too narrow.
+        #[test]
+        fn numbers_are_the_rows_packed(
+            lists in prop::collection::vec(prop::collection::vec(prop_oneof![9 => 1u32..16, 1 => 16u32..40], 1..6), WIDTH),
+            places in prop::collection::vec([0u32..7, 0u32..7, 0u32..7], 1..80),
+            (cut, by_list) in (0usize..80, prop::collection::vec(any::<bool>(), WIDTH)),
+        ) {
+            let layout = Layout::new(&[15; WIDTH]).unwrap();
+            let fits = lists.iter().flatten().all(|code| *code < 16);
+            let cut = cut.min(places.len());
+            let (mut codes, mut rows) = (vec![MISSING; places.len() * WIDTH], vec![0; places.len()]);
+            let of = layout.places();
+            let mut numbers = Numbers {
+                rows: &mut rows, places: &of, met: vec![0; WIDTH], missing: vec![0; WIDTH], list: Vec::new(),
+            };
+            let mut twin = RowByRow { codes: &mut codes, width: WIDTH };
+            for slot in 0..WIDTH {
+                let own: Vec<u32> = places.iter().map(|row| row[slot]).collect();
+                let code = |place: &u32| lists[slot].get(*place as usize).copied().unwrap_or(MISSING);
+                for (first, places) in [(0, &own[..cut]), (cut, &own[cut..])] {
+                    let others = places.iter().filter(|place| **place as usize >= lists[slot].len()).count();
+                    twin.put(slot, first, places.iter().map(code));
+                    if by_list[slot] {
+                        prop_assert_eq!(numbers.put_listed(slot, first, places, &lists[slot]), others as u64);
+                        prop_assert_eq!(twin.put_listed(slot, first, places, &lists[slot]), others as u64);
+                    } else {
+                        numbers.put(slot, first, places.iter().map(code));
+                    }
+                }
+                let missing = own.iter().filter(|place| code(place) == MISSING).count();
+                prop_assert_eq!(numbers.missing[slot], missing as u64);
+            }
+            if fits {
+                prop_assert!(numbers.fit());
+                let expected: Vec<u64> = codes.chunks_exact(WIDTH).map(|row| layout.pack(row)).collect();
+                prop_assert_eq!(rows, expected);
+            } else if codes.iter().any(|code| *code > 15) {
+                prop_assert!(!numbers.fit());
+            }
+        }
     }
 }

@@ -68,7 +68,7 @@ impl RowGroup {
         for (leaf, chunk) in wanted {
             let checked = pages::check_pages(&file, chunk, length)?;
             if flat && keys::are_read(chunk, &checked, fields[leaf].data_type()) {
-                coded.push((leaf, Keys::open(file.clone(), chunk)?));
+                coded.push((leaf, Keys::open(file.clone(), chunk, &checked)?));
             } else {
                 room.push(checked.room(&file, chunk)?);
             }

@@ -1,17 +1,21 @@
 //! Columns of a Parquet file that keep every value once: the numbers of the values as the pages have them. The library would copy
 //! and check them three times and make arrays of them; here they are unpacked once. Its reader is the twin of this one.
 
+use std::cell::RefCell;
 use std::fs::File;
+use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use parquet::basic::{Encoding, Type};
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
+use zstd::bulk::Decompressor;
 
 use super::Damage;
 use super::contain::contained;
@@ -39,6 +43,8 @@ pub(super) fn are_read(chunk: &ColumnChunkMetaData, checked: &Checked, becomes: 
 /// The numbers of a column's values in a row group.
 pub(super) struct Keys {
     pages: SerializedPageReader<File>,
+    /// How large the largest page is, if they come as Zstandard left them.
+    packed: Option<usize>,
     /// The values.
     texts: StringArray,
     /// Whether there may be nulls.
@@ -48,7 +54,7 @@ pub(super) struct Keys {
 
 /// A page that is being read.
 struct Open {
-    page: Page,
+    bytes: Bytes,
     /// 1 for every record that has a value, unless all have one.
     levels: Option<Runs>,
     keys: Runs,
@@ -56,25 +62,40 @@ struct Open {
     left: usize,
 }
 
+thread_local! {
+    /// Room for unpacking that is used again.
+    static UNPACK: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
 fn unfit() -> Damage {
     Damage::new("its parts do not fit together")
 }
 
 impl Keys {
-    pub(super) fn open(file: Arc<File>, chunk: &ColumnChunkMetaData) -> Result<Keys, Damage> {
+    pub(super) fn open(
+        file: Arc<File>,
+        chunk: &ColumnChunkMetaData,
+        checked: &Checked,
+    ) -> Result<Keys, Damage> {
         let records = usize::try_from(chunk.num_values()).map_err(|_| unfit())?;
-        let pages = contained(|| SerializedPageReader::new(file, chunk, records, None))??;
+        let mut packed = None;
+        let mut own = chunk.clone();
+        if let Compression::ZSTD(_) = chunk.compression() {
+            // The library would make room for packing and unpacking anew for every column of every row group.
+            packed = Some(usize::try_from(checked.largest).map_err(|_| unfit())?);
+            own = own.into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
+        }
+        let pages = contained(|| SerializedPageReader::new(file, &own, records, None))??;
         let optional = chunk.column_descr().max_def_level() > 0;
-        let mut keys = Keys { pages, texts: StringArray::new_null(0), optional, page: None };
-        keys.texts = match keys.next_page()? {
-            Page::DictionaryPage {
-                buf,
-                num_values,
-                encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY,
-                ..
-            } => values(&buf, num_values as usize, chunk.column_type()).ok_or_else(unfit)?,
-            _ => return Err(unfit()),
-        };
+        let mut keys = Keys { pages, packed, texts: StringArray::new_null(0), optional, page: None };
+        let page = keys.next_page()?;
+        let plain = matches!(page.encoding(), Encoding::PLAIN | Encoding::PLAIN_DICTIONARY);
+        if !page.is_dictionary_page() || !plain {
+            return Err(unfit());
+        }
+        let bytes = keys.unpacked(&page)?;
+        let texts = values(&bytes, page.num_values() as usize, chunk.column_type());
+        keys.texts = texts.ok_or_else(unfit)?;
         Ok(keys)
     }
 
@@ -88,6 +109,32 @@ impl Keys {
         page.ok_or_else(|| Damage::new("a column does not have as many values as there are records"))
     }
 
+    /// The bytes of a page.
+    fn unpacked(&self, page: &Page) -> Result<Bytes, Damage> {
+        let (plain, packed) = match page {
+            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, is_compressed, .. } => {
+                (def_levels_byte_len.checked_add(*rep_levels_byte_len).ok_or_else(unfit)?, *is_compressed)
+            }
+            _ => (0, true),
+        };
+        let Some(largest) = self.packed.filter(|_| packed) else { return Ok(page.buffer().clone()) };
+        let (plain, packed) = page.buffer().split_at_checked(plain as usize).ok_or_else(unfit)?;
+        let mut bytes = Vec::with_capacity(largest.max(plain.len()));
+        bytes.extend_from_slice(plain);
+        if !packed.is_empty() {
+            let mut out = Cursor::new(&mut bytes);
+            out.set_position(plain.len() as u64);
+            UNPACK.with_borrow_mut(|unpack| -> Result<(), Damage> {
+                let unpack = match unpack {
+                    Some(unpack) => unpack,
+                    none => none.insert(Decompressor::new()?),
+                };
+                unpack.decompress_to_buffer(packed, &mut out).map(drop).map_err(|_| unfit())
+            })?;
+        }
+        Ok(bytes.into())
+    }
+
     /// For each of the next records the number of its value, or [`NO_TEXT`].
     pub(super) fn read(&mut self, records: usize) -> Result<Vec<u32>, Damage> {
         let mut all = vec![0; records];
@@ -95,7 +142,10 @@ impl Keys {
         while !rest.is_empty() {
             let mut page = match self.page.take().filter(|page| page.left > 0) {
                 Some(page) => page,
-                None => Open::new(self.next_page()?, self.optional).ok_or_else(unfit)?,
+                None => {
+                    let page = self.next_page()?;
+                    Open::new(&page, self.unpacked(&page)?, self.optional).ok_or_else(unfit)?
+                }
             };
             let (own, after) = rest.split_at_mut(page.left.min(rest.len()));
             page.fill(own, self.texts.len()).ok_or_else(unfit)?;
@@ -107,11 +157,11 @@ impl Keys {
 }
 
 impl Open {
-    fn new(page: Page, optional: bool) -> Option<Open> {
+    fn new(page: &Page, own: Bytes, optional: bool) -> Option<Open> {
         if !matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) {
             return None;
         }
-        let bytes: &[u8] = page.buffer();
+        let bytes: &[u8] = &own;
         // Where the levels begin and end.
         let (start, end) = match page {
             Page::DictionaryPage { .. } => return None,
@@ -121,7 +171,7 @@ impl Open {
                 (4, usize::try_from(length).ok()?.checked_add(4)?)
             }
             Page::DataPageV2 { def_levels_byte_len: levels, rep_levels_byte_len: before, .. } => {
-                (before as usize, (before as usize).checked_add(levels as usize)?)
+                (*before as usize, (*before as usize).checked_add(*levels as usize)?)
             }
         };
         let left = page.num_values() as usize;
@@ -134,12 +184,12 @@ impl Open {
             Some(&width) => Runs::new(u32::from(width), end + 1, bytes.len(), bytes)?,
             None => Runs::new(0, end, end, bytes)?,
         };
-        Some(Open { levels, keys, left, page })
+        Some(Open { levels, keys, left, bytes: own })
     }
 
     /// The next numbers, all of which must be less than this.
     fn fill(&mut self, out: &mut [u32], values: usize) -> Option<()> {
-        let bytes: &[u8] = self.page.buffer();
+        let bytes: &[u8] = &self.bytes;
         self.left -= out.len();
         let mut there = out.len();
         if let Some(levels) = &mut self.levels {

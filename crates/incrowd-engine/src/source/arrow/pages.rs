@@ -116,6 +116,8 @@ pub(super) fn records_of_batch(room: &[u64], most: usize) -> usize {
 pub(super) struct Checked {
     /// How many values there are, if each of them is kept once and all pages have numbers of them.
     pub(super) coded: Option<u64>,
+    /// How large the largest page says it is.
+    pub(super) largest: u64,
     /// How much room a value takes in the pages.
     room: u64,
     /// Whether there are values that are kept once and may be long.
@@ -140,7 +142,7 @@ pub(super) fn check_pages(
     let (mut at, end) = range(chunk).filter(|(_, end)| *end <= length).ok_or_else(outside)?;
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
-    let (mut values, mut room, mut long) = (0, 0, false);
+    let (mut values, mut room, mut largest, mut long) = (0, 0, 0, false);
     // The values that are kept once must come first.
     let (mut coded, mut first) = (None, true);
     while values < chunk.num_values() {
@@ -154,6 +156,7 @@ pub(super) fn check_pages(
         if unpacked > most {
             return Err(Damage::new("it states a page that is larger than any page should be"));
         }
+        largest = largest.max(unpacked);
         coded = match page.dictionary {
             true => Some(page.values as u64).filter(|_| first),
             false => coded.filter(|_| page.coded && page.levels),
@@ -169,7 +172,7 @@ pub(super) fn check_pages(
             room = room.max(unpacked / page.values.max(1) as u64);
         }
     }
-    Ok(Checked { coded, room, long })
+    Ok(Checked { coded, largest, room, long })
 }
 
 /// How long the longest text of a column's dictionary is.

@@ -119,7 +119,7 @@ fn unpack(bytes: &[u8], mut bit: u64, width: u32, mut out: &mut [u32]) {
         (u64::from_le_bytes(eight) >> (bit % 8)) as u32 & u32::MAX.unbounded_shr(u32::BITS - width)
     };
     // Somebody may have stopped within a group.
-    while bit % 8 != 0 && !out.is_empty() {
+    while !bit.is_multiple_of(8) && !out.is_empty() {
         out[0] = one(bit);
         bit += u64::from(width);
         out = &mut out[1..];
@@ -180,8 +180,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The obvious way to write a run, bit by bit: the same number so many times, or all of them.
-    fn write(run: &Result<(u32, usize), Vec<u32>>, width: u32, to: &mut Vec<u8>) -> Vec<u32> {
+    /// The same number so many times, or numbers one after another.
+    type Written = Result<(u32, usize), Vec<u32>>;
+
+    /// The obvious way to write a run, bit by bit.
+    fn write(run: &Written, width: u32, to: &mut Vec<u8>) -> Vec<u32> {
         let mut header = |mut number: usize| {
             while number >= 0x80 {
                 to.push(number as u8 | 0x80);
@@ -211,7 +214,7 @@ mod tests {
         }
     }
 
-    fn cases() -> impl Strategy<Value = (u32, Vec<Result<(u32, usize), Vec<u32>>>)> {
+    fn cases() -> impl Strategy<Value = (u32, Vec<Written>)> {
         (0..=u32::BITS).prop_flat_map(|width| {
             let number = any::<u32>().prop_map(move |n| n & u32::MAX.unbounded_shr(u32::BITS - width));
             let run = prop_oneof![
