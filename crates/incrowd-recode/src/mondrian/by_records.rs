@@ -52,9 +52,28 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, other: Count) {
-        self.records += other.records;
-        self.rows += other.rows;
+    fn with(self, other: Count) -> Count {
+        Count { records: self.records + other.records, rows: self.rows + other.rows }
+    }
+}
+
+/// What was counted in each slot, in the first half of the rows and in the second.
+#[derive(Debug, Default)]
+struct Halves {
+    front: Vec<Count>,
+    back: Vec<Count>,
+}
+
+impl Halves {
+    fn clear(&mut self, slots: usize) {
+        for counts in [&mut self.front, &mut self.back] {
+            counts.clear();
+            counts.resize(slots, Count::default());
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Count> {
+        self.front.iter().zip(&self.back).map(|(&front, &back)| front.with(back))
     }
 }
 
@@ -63,14 +82,16 @@ impl Count {
 struct Scratch<const L: usize> {
     /// What was counted in each slot.
     counts: Vec<Count>,
+    /// The same of halves.
+    halves: Halves,
     /// The same for every so many rows of a large part.
-    pieces: Vec<Vec<Count>>,
+    pieces: Vec<Halves>,
     /// The number of the part to which each slot goes.
     part_of: Vec<u32>,
     /// What goes to each part.
     lengths: Vec<Count>,
-    /// Where the next row of each part goes.
-    next: Vec<usize>,
+    /// Where the next row of each part goes, for either half of the rows.
+    next: [Vec<usize>; 2],
     /// Codes with records, for lines that are long beside the part.
     pairs: Vec<(u32, u32)>,
     /// What the parts reach from and to, if that was found while rows were moved.
@@ -83,10 +104,11 @@ impl<const L: usize> Scratch<L> {
     fn new() -> Scratch<L> {
         Scratch {
             counts: Vec::new(),
+            halves: Halves::default(),
             pieces: Vec::new(),
             part_of: Vec::new(),
             lengths: Vec::new(),
-            next: Vec::new(),
+            next: [Vec::new(), Vec::new()],
             pairs: Vec::new(),
             bounds: Vec::new(),
             parts: Vec::new(),
@@ -192,7 +214,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
     }
 
     fn keep(&self, part: &Part<L>, rows: &[Row<S>], leaves: &mut Leaves) {
-        leaves.rows.extend(rows.iter().flat_map(|row| self.words.alike.rows(id(row))));
+        rows.iter().for_each(|row| leaves.rows.extend(self.words.alike.rows(id(row))));
         leaves.ends.push(leaves.rows.len());
         leaves.records.push(part.records);
         let (mut cost, mut regular) = (0.0, 0.0);
@@ -369,7 +391,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             lengths.push(Count::default());
             for (part, &count) in part_of.iter_mut().zip(&*counts).filter(|(part, _)| **part == POOLED) {
                 *part = alone as u32;
-                lengths[alone].add(count);
+                lengths[alone] = lengths[alone].with(count);
             }
         }
         let is_done = self.in_order(line, part) && {
@@ -381,7 +403,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
 
     /// Counts rows and records by slots.
     fn count(&self, field: Field, slots: Slots<'_>, rows: &[Row<S>], scratch: &mut Scratch<L>) {
-        let count = |rows: &[Row<S>], counts: &mut Vec<Count>| match slots {
+        let count = |rows: &[Row<S>], counts: &mut Halves| match slots {
             Slots::Children(_, child_of) => {
                 count_rows(rows, counts, move |row| usize::from(child_of[field.code(row) as usize]));
             }
@@ -393,18 +415,21 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             }
         };
         scratch.counts.clear();
-        scratch.counts.resize(slots.len(), Count::default());
         if rows.len() <= AT_ONCE {
-            return count(rows, &mut scratch.counts);
+            scratch.halves.clear(slots.len());
+            count(rows, &mut scratch.halves);
+            return scratch.counts.extend(scratch.halves.all());
         }
         let pieces = rows.par_chunks(AT_ONCE).map(|rows| {
-            let mut counts = vec![Count::default(); slots.len()];
+            let mut counts = Halves::default();
+            counts.clear(slots.len());
             count(rows, &mut counts);
             counts
         });
         scratch.pieces = pieces.collect();
+        scratch.counts.resize(slots.len(), Count::default());
         for piece in &scratch.pieces {
-            scratch.counts.iter_mut().zip(piece).for_each(|(all, &own)| all.add(own));
+            scratch.counts.iter_mut().zip(piece.all()).for_each(|(all, own)| *all = all.with(own));
         }
     }
 
@@ -468,75 +493,100 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         part_at: impl Fn(usize) -> usize,
         part_of: impl Fn(&Row<S>) -> usize + Copy + Sync,
     ) {
-        let Scratch { lengths, next, pieces, bounds, .. } = scratch;
+        let Scratch { lengths, halves, next, pieces, bounds, .. } = scratch;
+        // How many rows of some slots go to each part.
+        let by_part = |counts: &[Count], own: &mut Vec<usize>| {
+            own.clear();
+            own.resize(lengths.len(), 0);
+            counts.iter().enumerate().filter(|(_, count)| count.rows > 0).for_each(|(slot, count)| {
+                own[part_at(slot)] += count.rows;
+            });
+        };
         if rows.len() <= AT_ONCE {
             if let [left, _] = lengths[..] {
                 return place_two(rows, spare, left.rows, part_of);
             }
-            next.clear();
-            next.extend(
-                lengths.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.rows))),
-            );
-            for row in rows {
-                let next = &mut next[part_of(row)];
-                spare[*next] = *row;
-                *next += 1;
-            }
-            return;
+            let [front, back] = next;
+            by_part(&halves.front, back);
+            front.clear();
+            let starts =
+                lengths.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.rows)));
+            front.extend(starts);
+            back.iter_mut().zip(&*front).for_each(|(back, front)| *back += front);
+            return place_many(rows, front, back, part_of, |_, at, row| spare[at] = *row);
         }
         // Within each part the pieces follow one another.
-        let lengths_of = |counts: &Vec<Count>| {
-            let mut own = vec![0; lengths.len()];
-            counts.iter().enumerate().filter(|(_, count)| count.rows > 0).for_each(|(slot, count)| {
-                own[part_at(slot)] += count.rows;
-            });
-            own
-        };
-        let of_pieces: Vec<Vec<usize>> = pieces.iter().map(lengths_of).collect();
+        let of_pieces: Vec<[Vec<usize>; 2]> = pieces
+            .iter()
+            .map(|piece| {
+                let mut own = [Vec::new(), Vec::new()];
+                by_part(&piece.front, &mut own[0]);
+                by_part(&piece.back, &mut own[1]);
+                own
+            })
+            .collect();
         let mut places: Vec<Vec<&mut [Row<S>]>> = of_pieces.iter().map(|_| Vec::new()).collect();
         let mut rest = spare;
         for number in 0..lengths.len() {
-            for (places, lengths) in places.iter_mut().zip(&of_pieces) {
-                places.push(rest.split_off_mut(..lengths[number]).unwrap_or_default());
+            for (places, [front, back]) in places.iter_mut().zip(&of_pieces) {
+                places.push(rest.split_off_mut(..front[number] + back[number]).unwrap_or_default());
             }
         }
-        let pieces = rows.par_chunks(AT_ONCE).zip(places).map(|(rows, mut places)| {
-            let mut next = vec![0; places.len()];
-            for row in rows {
-                let part = part_of(row);
-                places[part][next[part]] = *row;
-                next[part] += 1;
-            }
-            places.into_iter().map(|own| self.words.bounds(own)).collect()
-        });
+        let pieces =
+            rows.par_chunks(AT_ONCE).zip(places).zip(of_pieces).map(|((rows, mut places), [mut back, _])| {
+                let mut front = vec![0; places.len()];
+                place_many(rows, &mut front, &mut back, part_of, |part, at, row| places[part][at] = *row);
+                places.into_iter().map(|own| self.words.bounds(own)).collect()
+            });
         let none = || vec![Bounds::NONE; lengths.len()];
         *bounds = pieces
             .reduce(none, |a: Vec<Bounds<L>>, b| a.into_iter().zip(b).map(|(a, b)| a.with(b)).collect());
     }
 }
 
-/// Counts rows and records by slots. Rows go to two tables in turn: a number that was just written cannot be read at once.
+/// The rows in two halves, the first no shorter. A number that was just written cannot be read at once: whoever counts rows or
+/// numbers their places takes one of either half in turn, and has numbers of its own for each.
+fn halves<const S: usize>(rows: &[Row<S>]) -> (&[Row<S>], &[Row<S>]) {
+    rows.split_at(rows.len().div_ceil(2))
+}
+
+/// Counts rows and records by slots.
 #[inline]
-fn count_rows<const S: usize>(rows: &[Row<S>], counts: &mut Vec<Count>, slot: impl Fn(&Row<S>) -> usize) {
+fn count_rows<const S: usize>(rows: &[Row<S>], counts: &mut Halves, slot: impl Fn(&Row<S>) -> usize) {
     let add = |row: &Row<S>, counts: &mut [Count]| {
         let count = &mut counts[slot(row)];
         count.records += u64::from(records(row));
         count.rows += 1;
     };
-    let slots = counts.len();
-    if rows.len() < 2 * slots {
-        return rows.iter().for_each(|row| add(row, counts));
+    let (in_front, in_back) = (counts.front.as_mut_slice(), counts.back.as_mut_slice());
+    let (front, back) = halves(rows);
+    for (one, other) in front.iter().zip(back) {
+        add(one, in_front);
+        add(other, in_back);
     }
-    counts.resize(2 * slots, Count::default());
-    let (even, odd) = counts.split_at_mut(slots);
-    let (pairs, last) = rows.as_chunks::<2>();
-    for [one, other] in pairs {
-        add(one, even);
-        add(other, odd);
+    front[back.len()..].iter().for_each(|row| add(row, in_front));
+}
+
+/// Puts rows into the places of their parts; the next place in each part is known for either half of the rows.
+#[inline]
+fn place_many<const S: usize>(
+    rows: &[Row<S>],
+    next_front: &mut [usize],
+    next_back: &mut [usize],
+    part_of: impl Fn(&Row<S>) -> usize,
+    mut put: impl FnMut(usize, usize, &Row<S>),
+) {
+    let mut place = |row: &Row<S>, next: &mut [usize]| {
+        let part = part_of(row);
+        put(part, next[part], row);
+        next[part] += 1;
+    };
+    let (front, back) = halves(rows);
+    for (one, other) in front.iter().zip(back) {
+        place(one, next_front);
+        place(other, next_back);
     }
-    last.iter().for_each(|row| add(row, even));
-    even.iter_mut().zip(odd).for_each(|(even, odd)| even.add(*odd));
-    counts.truncate(slots);
+    front[back.len()..].iter().for_each(|row| place(row, next_front));
 }
 
 /// Puts rows into one of two places: the first has so many rows, the other the rest. Which one is not a branch, since nothing could

@@ -292,17 +292,18 @@ mod tests {
             let tree = "A = [\"0\", \"1\"]\nB = { C = [\"2\", \"3\"], D = [\"4\"] }\nE = [\"5\", \"6\"]";
             let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
             let kinds = [
-                ColumnSpec { hierarchy: Some(tree), weight: Some(0.7), ..ColumnSpec::default() },
+                ColumnSpec { hierarchy: Some(tree.clone()), weight: Some(0.7), ..ColumnSpec::default() },
                 ColumnSpec::default(),
                 ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
                 ColumnSpec { kind: Some(Kind::Text), labels: Labels::Set, ..ColumnSpec::default() },
+                ColumnSpec { hierarchy: Some(tree), min_level: Some(1), ..ColumnSpec::default() },
             ];
             let texts: Vec<Vec<String>> = table.iter().zip(&more).map(|(row, more)| {
                 // One column has many values, one has missing ones.
-                let text = |(at, value): (usize, &u8)| if at == 5 { more.to_string() } else { value.to_string() };
+                let text = |(at, value): (usize, &u8)| if at == 1 { more.to_string() } else { value.to_string() };
                 row[..width].iter().enumerate().map(text).collect()
             }).collect();
-            let cell = |(at, text)| (at != 9 || text != "3").then_some(text);
+            let cell = |(at, text)| (at != 6 || text != "3").then_some(text);
             let records = texts.iter().map(|row| row.iter().map(String::as_str).enumerate().map(cell).collect());
             let names: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();

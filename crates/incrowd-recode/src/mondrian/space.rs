@@ -137,8 +137,18 @@ impl Alike {
 
     /// A row, and those after it that are alike.
     #[inline]
-    pub(super) fn rows(&self, first: u32) -> impl Iterator<Item = u32> {
-        std::iter::once(first).chain((first + 1..).take_while(|&row| self.has(row as usize)))
+    pub(super) fn rows(&self, first: u32) -> Range<u32> {
+        let mut end = first as usize + 1;
+        // Bit by bit up to the end of a word, then on into the next.
+        while let Some(bits) = self.0.get(end / 64) {
+            let left = 64 - end % 64;
+            let ones = (bits >> (end % 64)).trailing_ones() as usize;
+            end += ones.min(left);
+            if ones < left {
+                break;
+            }
+        }
+        first..end as u32
     }
 }
 
@@ -228,4 +238,23 @@ impl<U: Unit> Space<U> {
 /// Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
 fn put_records<U: Unit>(records: u64, out: &mut [U]) {
     U::put_word(u32::try_from(records).unwrap_or(u32::MAX), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_followed_bit_by_bit(
+            bits in prop::collection::vec(prop_oneof![any::<u64>(), Just(u64::MAX), Just(0)], 0..4),
+        ) {
+            let alike = Alike(Arc::new(bits));
+            for first in 0..64 * alike.0.len() as u32 + 2 {
+                let slow = std::iter::once(first).chain((first + 1..).take_while(|&row| alike.has(row as usize)));
+                prop_assert!(alike.rows(first).eq(slow));
+            }
+        }
+    }
 }

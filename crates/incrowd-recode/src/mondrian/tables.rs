@@ -19,6 +19,8 @@ pub(super) struct Line<'a> {
 struct Tree {
     /// The finest node of each leaf.
     finest: Vec<u32>,
+    /// The last leaf and the parent of each node.
+    ups: Vec<(u32, u32)>,
     nodes: Vec<Node>,
     /// Children of all nodes as intervals, those of a node one after another.
     children: Vec<(u32, u32)>,
@@ -28,8 +30,6 @@ struct Tree {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    parent: u32,
-    last: u32,
     depth: u32,
     /// Where its children lie.
     children: (u32, u32),
@@ -143,33 +143,32 @@ impl Tree {
         let leaves = taxonomy.leaves();
         let mut tree = Tree {
             finest: (0..leaves).map(|code| taxonomy.common(Code(code), Code(code)).0).collect(),
+            ups: vec![(0, 0); taxonomy.node_count()],
             nodes: vec![Node::default(); taxonomy.node_count()],
             children: Vec::new(),
             child_of: Vec::new(),
         };
-        let mut reached = vec![taxonomy.root()];
-        while let Some(id) = reached.pop() {
+        // All nodes, also those below what is published: leaves of a branch that ends early may lie there.
+        for id in (0..taxonomy.node_count() as u32).map(NodeId) {
             let children = taxonomy.children(id);
             let start = tree.children.len();
             let interval = |child: &NodeId| (taxonomy.span(*child).0.0, taxonomy.span(*child).1.0);
             tree.children.extend(children.iter().map(interval));
             let (_, last) = taxonomy.span(id);
             let parent = taxonomy.parent(id).map_or(id.0, |parent| parent.0);
-            let depth = taxonomy.parent(id).map_or(0, |parent| tree.nodes[parent.index()].depth + 1);
+            let depth = std::iter::successors(taxonomy.parent(id), |&up| taxonomy.parent(up)).count();
+            tree.ups[id.index()] = (last.0, parent);
             tree.nodes[id.index()] = Node {
-                parent,
-                last: last.0,
-                depth,
+                depth: depth as u32,
                 children: (start as u32, tree.children.len() as u32),
                 cost: weight * taxonomy.ncp(id),
             };
-            if !children.is_empty() && tree.child_of.len() <= depth as usize {
-                tree.child_of.resize(depth as usize + 1, vec![0; leaves as usize]);
+            if !children.is_empty() && tree.child_of.len() <= depth {
+                tree.child_of.resize(depth + 1, vec![0; leaves as usize]);
             }
             for (number, &(first, last)) in tree.children[start..].iter().enumerate() {
-                tree.child_of[depth as usize][first as usize..=last as usize].fill(number as u16);
+                tree.child_of[depth][first as usize..=last as usize].fill(number as u16);
             }
-            reached.extend(children);
         }
         tree
     }
@@ -177,12 +176,15 @@ impl Tree {
     /// The lowest node that covers an interval.
     #[inline]
     fn common(&self, lo: u32, hi: u32) -> usize {
-        let mut node = self.finest[lo as usize] as usize;
-        // The root covers every leaf.
-        while self.nodes[node].last < hi {
-            node = self.nodes[node].parent as usize;
+        let mut node = self.finest[lo as usize];
+        loop {
+            let (last, parent) = self.ups[node as usize];
+            // The root covers every leaf.
+            if last >= hi {
+                return node as usize;
+            }
+            node = parent;
         }
-        node
     }
 }
 
@@ -201,7 +203,17 @@ mod tests {
     fn tables_say_what_domains_say() {
         let tree = "A = [\"1\", \"2\", \"3\"]\nB = { C = [\"4\", \"5\"], D = [\"6\"] }\nE = [\"7\"]";
         let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
+        // A branch that ends early hides its sisters where values are not published.
+        let ragged = ["1,*", "2,P,*", "3,B,P,*", "4,B,P,*", "5,Q,*", "6,D,Q,*", "7,*"];
+        let ragged: Vec<Vec<String>> =
+            ragged.iter().map(|path| path.split(',').map(str::to_owned).collect()).collect();
+        let ragged = Taxonomy::from_paths(&ragged).unwrap();
+        for (lo, hi) in (0..7).flat_map(|lo| (lo..7).map(move |hi| (lo, hi))) {
+            let node = Tree::new(&ragged, 1.0).common(lo, hi);
+            assert_eq!(node, ragged.common(Code(lo), Code(hi)).index());
+        }
         let specs = [
+            ColumnSpec { hierarchy: Some(tree.clone()), min_level: Some(1), ..ColumnSpec::default() },
             ColumnSpec { hierarchy: Some(tree), weight: Some(0.3), ..ColumnSpec::default() },
             ColumnSpec::default(),
             ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
@@ -211,9 +223,9 @@ mod tests {
         let texts: Vec<String> = (1..8).map(|n| n.to_string()).collect();
         let records = texts.iter().enumerate().map(|(n, text)| {
             let last = if n == 3 { None } else { Some(text.as_str()) };
-            vec![Some(text.as_str()), Some(text), Some(text), Some(text), last]
+            vec![Some(text.as_str()), Some(text), Some(text), Some(text), Some(text), last]
         });
-        let folded = Folded::from_records(&["a", "b", "c", "d", "e"], records, false);
+        let folded = Folded::from_records(&["a", "b", "c", "d", "e", "f"], records, false);
         let data = Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &[], "?").unwrap();
         for (line, quasi) in Line::all(&data).iter().zip(data.quasi()) {
             for (lo, hi) in (0..7).flat_map(|lo| (lo..7).map(move |hi| (lo, hi))) {
