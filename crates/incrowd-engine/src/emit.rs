@@ -168,7 +168,7 @@ fn write_all(
     let records = published(plan);
     let (mut shuffled, mut sorted) = (None, None);
     match order {
-        Order::Shuffled => shuffled = Some(Shuffled::new(records, look, generator())),
+        Order::Shuffled => shuffled = Some(Shuffled::new(records, look, packing.words(), generator())),
         Order::Sorted => {
             let ranks = ranks(plan);
             let kept = records.iter().enumerate().filter(|(_, n)| **n > 0);

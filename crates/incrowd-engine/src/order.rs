@@ -8,8 +8,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-/// Records of one walk.
-const WALK: u64 = 1 << 24;
+/// Numbers of the looks of one walk: a quarter of a gigabyte.
+const WALK: u64 = 1 << 26;
 /// Records of a bucket, about.
 const BUCKET: u64 = 1 << 15;
 /// Rows that are worth a thread of their own.
@@ -29,6 +29,7 @@ pub(crate) type Look<'a> = &'a (dyn Fn(usize, u64, &mut Vec<u32>) + Sync);
 pub(crate) struct Shuffled<'a> {
     left: Vec<u64>,
     look: Look<'a>,
+    width: usize,
     walks: u64,
     rng: ChaCha20Rng,
     /// The buckets that each thread filled.
@@ -36,9 +37,10 @@ pub(crate) struct Shuffled<'a> {
 }
 
 impl<'a> Shuffled<'a> {
-    pub(crate) fn new(records: Vec<u64>, look: Look<'a>, rng: ChaCha20Rng) -> Shuffled<'a> {
-        let total: u64 = records.iter().sum();
-        Shuffled { left: records, look, walks: total.div_ceil(WALK), rng, ready: Vec::new() }
+    /// `width` is how many numbers a look has.
+    pub(crate) fn new(records: Vec<u64>, look: Look<'a>, width: usize, rng: ChaCha20Rng) -> Shuffled<'a> {
+        let numbers = records.iter().sum::<u64>() * width as u64;
+        Shuffled { left: records, look, width, walks: numbers.div_ceil(WALK), rng, ready: Vec::new() }
     }
 
     /// A generator for shuffling a bucket in another thread.
@@ -53,13 +55,13 @@ impl<'a> Shuffled<'a> {
         let length = self.left.len().div_ceil(rayon::current_num_threads()).max(STRETCH);
         let forks: Vec<ChaCha20Rng> =
             self.left.chunks(length).map(|_| ChaCha20Rng::from_rng(&mut self.rng)).collect();
-        let (walks, look) = (self.walks, self.look);
+        let (walks, look, width) = (self.walks, self.look, self.width);
         let stretches = self.left.par_chunks_mut(length).zip(forks).enumerate();
         let filled = stretches.map(|(nth, (left, mut rng))| {
             // Hardly any bucket gets more than the mean and six standard deviations.
             let mean = left.iter().sum::<u64>() as f64 / walks as f64 / buckets as f64;
-            let (room, mut width) = ((mean + 6.0 * mean.sqrt()) as usize + 1, 0);
-            let mut filled: Vec<Vec<u32>> = vec![Vec::new(); buckets];
+            let room = ((mean + 6.0 * mean.sqrt()) as usize + 1) * width;
+            let mut filled: Vec<Vec<u32>> = (0..buckets).map(|_| Vec::with_capacity(room)).collect();
             for (at, left) in left.iter_mut().enumerate() {
                 for _ in 0..*left {
                     if walks > 1 && rng.random_range(0..walks) != 0 {
@@ -68,13 +70,7 @@ impl<'a> Shuffled<'a> {
                     *left -= 1;
                     // The bias of this mapping is below buckets / 2^32.
                     let bucket = (u64::from(rng.next_u32()) * buckets as u64) >> 32;
-                    let filled = &mut filled[bucket as usize];
-                    if filled.capacity() == 0 {
-                        filled.reserve_exact(room * width);
-                    }
-                    let before = filled.len();
-                    look(nth * length + at, *left, filled);
-                    width = filled.len() - before;
+                    look(nth * length + at, *left, &mut filled[bucket as usize]);
                 }
             }
             filled
@@ -174,7 +170,7 @@ mod tests {
         let mut seen = std::collections::BTreeMap::new();
         let mut rng = ChaCha20Rng::seed_from_u64(7);
         for _ in 0..6000 {
-            let mut shuffled = Shuffled::new(vec![1, 1, 1], &itself, ChaCha20Rng::from_rng(&mut rng));
+            let mut shuffled = Shuffled::new(vec![1, 1, 1], &itself, 1, ChaCha20Rng::from_rng(&mut rng));
             let mut fork = shuffled.fork();
             let mut order = Vec::new();
             for parts in shuffled {
@@ -209,7 +205,7 @@ mod tests {
     #[test]
     fn several_walks_publish_every_record_once() {
         let records = vec![3, 0, 5, 1];
-        let mut shuffled = Shuffled::new(records.clone(), &itself, ChaCha20Rng::seed_from_u64(1));
+        let mut shuffled = Shuffled::new(records.clone(), &itself, 1, ChaCha20Rng::seed_from_u64(1));
         shuffled.walks = 3;
         let mut counts = vec![0; 4];
         shuffled.flatten().flatten().for_each(|row| counts[row as usize] += 1);
@@ -219,7 +215,7 @@ mod tests {
     #[test]
     fn threads_walk_over_rows_of_their_own() {
         let records: Vec<u64> = (0..5 * STRETCH as u64).map(|row| row % 3).collect();
-        let shuffled = Shuffled::new(records.clone(), &itself, ChaCha20Rng::seed_from_u64(2));
+        let shuffled = Shuffled::new(records.clone(), &itself, 1, ChaCha20Rng::seed_from_u64(2));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         let buckets: Vec<Vec<u32>> = pool.install(|| shuffled.map(|parts| parts.concat()).collect());
         let mut counts = vec![0; records.len()];
@@ -241,7 +237,7 @@ mod tests {
         let look = |row: usize, nth: u64, out: &mut Vec<u32>| out.extend([row as u32, nth as u32]);
         let expected: Vec<(u32, u32)> =
             (0..5u32).flat_map(|row| (0..records[row as usize] as u32).map(move |nth| (row, nth))).collect();
-        let mut shuffled = Shuffled::new(records.clone(), &look, ChaCha20Rng::seed_from_u64(5));
+        let mut shuffled = Shuffled::new(records.clone(), &look, 2, ChaCha20Rng::seed_from_u64(5));
         shuffled.walks = 3;
         let sorted: Vec<(u32, u64)> = (0..5).map(|row| (row, records[row as usize])).collect();
         for looks in [
