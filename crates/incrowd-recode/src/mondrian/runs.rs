@@ -149,8 +149,9 @@ impl<'a> Runs<'a> {
         let sorted = mondrian.cut == Cut::Relaxed;
         // Where only records are counted, rows that differ in sensitive values alone are one.
         let counted = !sensitive && !sorted && data.persons().is_none() && !data.is_weighed();
-        // Nor is anything suppressed, then there is a quicker way.
-        if counted && suppressible == 0 && data.population().is_none() && space::is_narrow(data) {
+        // If nothing is suppressed either, and every model says of itself that it asks for records alone, there is a quicker way.
+        let by_records = counted && models.iter().all(|model| model.least_records().is_some());
+        if by_records && suppressible == 0 && data.population().is_none() && space::is_narrow(data) {
             let rows = Words::load(data).map(Rows::Short).or_else(|| Words::load(data).map(Rows::Long));
             if let Some(rows) = rows {
                 return Runs { data, models, mondrian, suppressible, rows };
