@@ -10,66 +10,83 @@ use serde_json::{Value, json};
 
 const SEED: u64 = 42;
 
-/// Runs every task `rounds` times, interleaved, and prints medians and their ratio to the copy.
+/// A piece of work with its name.
+type Task<'a> = (String, Box<dyn Fn() -> Command + 'a>);
+
+/// More rows than these are divided by `mondrian` only: improving them further takes minutes, and is measured with fewer.
+const MANY: u64 = 20_000_000;
+
+/// Runs every task `rounds` times, interleaved, and prints medians and their ratio to the copy that Polars makes, or we if it is not
+/// there: from CSV to CSV, then from Parquet to Parquet.
 pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String>) -> Result<(), String> {
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
+    if python.is_none() {
+        eprintln!("skipped: peers, and Parquet (no --python with polars and duckdb)");
+    }
     let mut all = Vec::new();
     for &n in rows {
         let table = dir.join(format!("people-{n}"));
         make(&table, n)?;
         let people = table.join("people.csv");
-        let out = |name: &str| table.join(name).display().to_string();
-        let own = |args: &[&str]| {
-            let mut command = Command::new(std::env::current_exe().unwrap_or_default());
-            command.arg("task").args(args);
-            command
-        };
-        let dir_text = table.display().to_string();
-        let people_text = people.display().to_string();
-        let mut tasks: Vec<(String, Box<dyn Fn() -> Command + '_>)> =
-            vec![("incrowd: copy".into(), Box::new(|| own(&["copy", &people_text, &out("copy.csv")])))];
-        for algorithm in ["mondrian", "auto"] {
-            for columns in ["5", "9"] {
-                let (own, dir, to) = (&own, &dir_text, out("release.csv"));
-                tasks.push((
-                    format!("incrowd: {algorithm}, {columns} QIs, k = 10"),
-                    Box::new(move || own(&["anonymize", columns, algorithm, dir, &to])),
-                ));
-            }
-        }
+        all.push(beside_copies(n, rounds, &people, python.as_deref())?);
         if let Some(python) = &python {
-            for peer in ["polars", "duckdb"] {
-                let to = out("peer.csv");
-                let people = people_text.clone();
-                tasks.push((
-                    format!("{peer}: copy"),
-                    Box::new(move || {
-                        let mut command = Command::new(python);
-                        command.args(["bench/peers.py", peer, &people, &to]);
-                        command
-                    }),
-                ));
+            let typed = table.join("people.parquet");
+            if !typed.exists() {
+                measure(copy_by(python, "polars", &people, &typed))?;
             }
-        } else {
-            eprintln!("skipped: peers (no --python with polars and duckdb)");
-        }
-        let mut results: Vec<Vec<Value>> = vec![Vec::new(); tasks.len()];
-        for round in 0..rounds {
-            for (task, result) in tasks.iter().zip(&mut results) {
-                eprintln!("{n} rows, round {}: {}", round + 1, task.0);
-                result.push(measure(task.1())?);
-            }
-        }
-        let names: Vec<&str> = tasks.iter().map(|(name, _)| name.as_str()).collect();
-        all.push(report(n, &people, &names, &results)?);
-        for file in ["copy.csv", "release.csv", "peer.csv"] {
-            std::fs::remove_file(table.join(file)).ok();
+            all.push(beside_copies(n, rounds, &typed, Some(python))?);
         }
     }
     let file = dir.join("speed.json");
     std::fs::write(&file, format!("{:#}\n", Value::Array(all))).map_err(|e| e.to_string())?;
     println!("\nall figures: {}", file.display());
     Ok(())
+}
+
+/// A peer that copies a file.
+fn copy_by(python: &str, peer: &str, from: &Path, to: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.args(["bench/peers.py", peer]).args([from, to]);
+    command
+}
+
+/// Releases of one file beside copies of it.
+fn beside_copies(n: u64, rounds: usize, people: &Path, python: Option<&str>) -> Result<Value, String> {
+    let extension = people.extension().unwrap_or_default();
+    let own = |args: &[&str], paths: [&Path; 2]| {
+        let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+        command.arg("task").args(args).args(paths);
+        command
+    };
+    let to = people.with_file_name("out").with_extension(extension);
+    let to = to.as_path();
+    let mut tasks: Vec<Task<'_>> = Vec::new();
+    for peer in ["polars", "duckdb"] {
+        tasks.extend(python.map(|python| -> Task<'_> {
+            (format!("{peer}: copy"), Box::new(move || copy_by(python, peer, people, to)))
+        }));
+    }
+    if extension == "csv" {
+        tasks.push(("incrowd: copy".into(), Box::new(|| own(&["copy"], [people, to]))));
+    }
+    for algorithm in ["mondrian", "auto"] {
+        for columns in ["5", "9"].into_iter().filter(|_| n <= MANY || algorithm == "mondrian") {
+            tasks.push((
+                format!("incrowd: {algorithm}, {columns} QIs, k = 10"),
+                Box::new(move || own(&["anonymize", columns, algorithm], [people, to])),
+            ));
+        }
+    }
+    let mut results: Vec<Vec<Value>> = vec![Vec::new(); tasks.len()];
+    for round in 0..rounds {
+        for (task, result) in tasks.iter().zip(&mut results) {
+            eprintln!("{n} rows of {}, round {}: {}", extension.display(), round + 1, task.0);
+            result.push(measure(task.1())?);
+            std::fs::remove_file(to).map_err(|e| e.to_string())?;
+        }
+    }
+    let names: Vec<&str> = tasks.iter().map(|(name, _)| name.as_str()).collect();
+    report(n, people, &names, &results)
 }
 
 pub(crate) fn make(table: &Path, rows: u64) -> Result<(), String> {
@@ -102,8 +119,9 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 
 fn report(rows: u64, people: &Path, names: &[&str], results: &[Vec<Value>]) -> Result<Value, String> {
     let mib = std::fs::metadata(people).map_err(|e| e.to_string())?.len() >> 20;
-    println!("\n{rows} rows, {mib} MiB of CSV (median of {} rounds)\n", results[0].len());
-    println!("| task | seconds | ratio to our copy | peak MiB | where the time goes |");
+    let format = if people.extension().is_some_and(|e| e == "csv") { "CSV" } else { "Parquet" };
+    println!("\n{rows} rows, {mib} MiB of {format} (median of {} rounds)\n", results[0].len());
+    println!("| task | seconds | ratio to the first | peak MiB | where the time goes |");
     println!("|---|---|---|---|---|");
     let seconds = |i: usize| median(results[i].iter().filter_map(|r| r["seconds"].as_f64()));
     let mut tasks = Vec::new();
@@ -118,5 +136,5 @@ fn report(rows: u64, people: &Path, names: &[&str], results: &[Vec<Value>]) -> R
         println!("| {name} | {:.2} | {ratio:.2} | {peak} | {} |", seconds(i), steps.join(", "));
         tasks.push(json!({ "task": name, "seconds": seconds(i), "ratio": ratio, "runs": results[i] }));
     }
-    Ok(json!({ "rows": rows, "mib": mib, "tasks": tasks }))
+    Ok(json!({ "rows": rows, "format": format, "mib": mib, "tasks": tasks }))
 }

@@ -37,7 +37,7 @@ impl Progress for Steps {
     fn advance(&self, _: u64) {}
 }
 
-/// `copy IN OUT` or `anonymize 5|9 ALGORITHM DIR OUT`; prints what it took as JSON.
+/// `copy IN OUT` or `anonymize 5|9 ALGORITHM TABLE OUT`; prints what it took as JSON.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let began = Instant::now();
     let steps = Steps::default();
@@ -47,9 +47,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             incrowd_engine::copy(from.as_ref(), to.as_ref(), &Default::default(), &Silent)
                 .map_err(|e| e.to_string())?;
         }
-        ["anonymize", columns, algorithm, dir, to] => {
+        ["anonymize", columns, algorithm, from, to] => {
             let quasi = if *columns == "5" { FIVE } else { NINE };
-            let mut job = job(Path::new(dir), quasi, Path::new(to));
+            let mut job = job(Path::new(from), quasi, Path::new(to));
             (*algorithm).clone_into(&mut job.algorithm.name);
             let report = incrowd::anonymize(&job, &steps).map_err(|e| e.to_string())?;
             assert!(report.verification.holds(), "a release is put in place only if it holds");
@@ -62,9 +62,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// The census table with k = 10: sensitive disease, zip masked, hierarchies as shipped with the generator.
-pub(crate) fn job(dir: &Path, quasi: &[&str], to: &Path) -> Job {
+pub(crate) fn job(from: &Path, quasi: &[&str], to: &Path) -> Job {
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("people.csv")];
+    job.input.paths = vec![from.to_owned()];
     for column in quasi {
         let spec = &mut job.column_mut(column).spec;
         spec.hierarchy = match incrowd_synth::hierarchy(incrowd_synth::Table::Census, column) {

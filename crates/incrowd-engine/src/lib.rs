@@ -22,6 +22,7 @@ mod join;
 mod lines;
 mod looks;
 mod order;
+mod past;
 mod pending;
 mod private_stream;
 mod remote;

@@ -2,8 +2,12 @@
 //! turn, or end the process in its place.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Result, Write};
-use std::path::Path;
+use std::io::{Result, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::past::{FIRST, PastWriter, Went};
 
 /// Makes a file that nobody else made: an existing one, or a link of that name, is an error. A private one is its owner's alone.
 pub(super) fn create_new(path: &Path, private: bool) -> Result<File> {
@@ -68,33 +72,111 @@ pub(super) fn set_mode(_: &Path, _: u32) -> Result<()> {
     Ok(())
 }
 
-/// Writes into a file under way.
+/// Writes into a file under way. Whoever has written all must [flush](Write::flush).
 #[derive(Debug)]
 pub struct Writer {
-    pub(super) file: File,
-    pub(super) path: std::path::PathBuf,
+    file: File,
+    path: PathBuf,
+    /// How many bytes were written.
+    written: u64,
+    way: Way,
+    /// How many of them went past the cache, for others to see.
+    past: Arc<AtomicU64>,
+}
+
+/// Which way bytes go to the disk.
+#[derive(Debug)]
+enum Way {
+    /// Through the system's cache, all of them.
+    Cached,
+    /// Through the cache until there are so many.
+    CachedUntil(u64),
+    /// Past it.
+    Past(Box<PastWriter>),
 }
 
 impl Writer {
+    /// Writes all bytes through the system's cache.
+    pub(super) fn new(file: File, path: PathBuf) -> Writer {
+        Writer { file, path, written: 0, way: Way::Cached, past: Arc::default() }
+    }
+
+    /// The same for a file that may be large and is empty: what comes after the first bytes goes past the cache where that is
+    /// faster, and is counted.
+    pub(super) fn large(file: File, path: PathBuf, past: Arc<AtomicU64>) -> Writer {
+        Writer { file, path, written: 0, way: Way::CachedUntil(FIRST), past }
+    }
+
     /// Forgets what was written.
     pub fn restart(&mut self) -> Result<()> {
+        (self.written, self.way) = (0, Way::Cached);
         self.file.set_len(0)?;
-        std::io::Seek::rewind(&mut self.file)
+        self.file.rewind()
     }
 
     /// Waits until what was written is on disk.
     pub(crate) fn flush_to_disk(&self) -> Result<()> {
         self.file.sync_data()
     }
+
+    /// Writes what is held through the cache, where it belongs.
+    fn write_held(&mut self) -> Result<()> {
+        let Way::Past(past) = &self.way else { return Ok(()) };
+        let (at, held) = past.held();
+        self.file.seek(SeekFrom::Start(at))?;
+        write(&self.file, &self.path, held)
+    }
+
+    /// Sends the blocks that are held past the cache; if that went badly, everything else goes through it.
+    fn send(&mut self) -> Result<()> {
+        let Way::Past(past) = &mut self.way else { return Ok(()) };
+        faults::before_writing("write", &self.path, past.file(), past.held().1)?;
+        let before = past.held().0;
+        let sent = past.send()?;
+        self.past.fetch_add(past.held().0 - before, Ordering::Relaxed);
+        if sent == Went::Enough {
+            self.write_held()?;
+            self.way = Way::Cached;
+        }
+        Ok(())
+    }
 }
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        faults::before_writing("write", &self.path, &self.file, bytes)?;
-        self.file.write(bytes)
+        let taken = match &mut self.way {
+            Way::Past(past) => {
+                let taken = past.hold(bytes);
+                if past.is_full() {
+                    self.send()?;
+                }
+                taken
+            }
+            way => {
+                let left = match way {
+                    Way::CachedUntil(first) => *first - self.written,
+                    _ => u64::MAX,
+                };
+                let now = &bytes[..bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+                faults::before_writing("write", &self.path, &self.file, now)?;
+                self.file.write(now)?
+            }
+        };
+        self.written += taken as u64;
+        if let Way::CachedUntil(first) = self.way
+            && first == self.written
+        {
+            let past =
+                PastWriter::open(&self.path, first).filter(|_| super::still_there(&self.file, &self.path));
+            self.way = past.map_or(Way::Cached, |past| Way::Past(Box::new(past)));
+        }
+        Ok(taken)
     }
 
+    /// What does not fill a block is written through the cache, and once more with what comes after it.
     fn flush(&mut self) -> Result<()> {
+        self.send()?;
+        self.write_held()?;
         self.file.flush()
     }
 }
@@ -172,5 +254,67 @@ mod faults {
 
     pub(super) fn before_writing(what: &str, path: &Path, mut file: &File, bytes: &[u8]) -> Result<()> {
         strike(what, path, || drop(file.write_all(&bytes[..bytes.len() / 2])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::past::PastReader;
+    use crate::past::tests::{skipped, text};
+    use proptest::prelude::*;
+    use std::io::Read;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn a_large_file_has_the_bytes_that_were_written(
+            first in prop::sample::select(vec![4096_u64, 8192, 1 << 20, 1 << 22]),
+            pieces in prop::collection::vec((0_usize..3_000_000, prop::bool::weighted(0.2)), 1..12),
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("large");
+            let (file, past) = (create_new(&path, true).unwrap(), Arc::default());
+            let mut writer = Writer::large(file, path.clone(), Arc::clone(&past));
+            writer.way = Way::CachedUntil(first);
+            let mut expected = Vec::new();
+            for (length, flush) in pieces {
+                let piece = text(length);
+                writer.write_all(&piece).unwrap();
+                expected.extend(piece);
+                if flush {
+                    writer.flush().unwrap();
+                    prop_assert!(std::fs::read(&path).unwrap() == expected);
+                }
+            }
+            writer.flush().unwrap();
+            prop_assert!(std::fs::read(&path).unwrap() == expected);
+            if !skipped(directory.path()) {
+                let whole = expected.len() as u64 / 4096 * 4096;
+                let past = past.load(Ordering::Relaxed);
+                match writer.way {
+                    Way::Past(_) => prop_assert_eq!(past, whole - first),
+                    Way::CachedUntil(_) => prop_assert_eq!(past, 0),
+                    // A disk that turned out to be slow.
+                    Way::Cached => prop_assert!(past > 0 && past <= whole - first),
+                }
+                let mut back = Vec::new();
+                PastReader::open(&path).unwrap().read_to_end(&mut back).unwrap();
+                prop_assert!(back == expected);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_begun_again_is_written_from_the_beginning() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("large");
+        let mut writer = Writer::large(create_new(&path, true).unwrap(), path.clone(), Arc::default());
+        writer.way = Way::CachedUntil(4096);
+        writer.write_all(&text(100_000)).unwrap();
+        writer.restart().unwrap();
+        writer.write_all(b"again").unwrap();
+        writer.flush().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"again");
     }
 }

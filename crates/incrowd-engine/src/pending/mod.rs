@@ -9,7 +9,8 @@ mod target;
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use incrowd_core::{Error, Result};
@@ -28,6 +29,8 @@ pub struct Pending {
     target: Target,
     staged: PathBuf,
     file: File,
+    /// How many of its bytes went past the system's cache.
+    past: Arc<AtomicU64>,
     /// What others may do with it once it is in place.
     mode: u32,
     /// Whether it is in place, or it is up to a journal to put it there.
@@ -131,7 +134,8 @@ impl Pending {
             let (staged, file) = create_locked(&target.path, PARTIAL).map_err(failed)?;
             list.push(staged.clone());
             drop(list);
-            let pending = Pending { target: target.clone(), staged, file, mode, settled: false };
+            let pending =
+                Pending { target: target.clone(), staged, file, past: Arc::default(), mode, settled: false };
             if !leftovers::has_rival(&pending.staged, &hidden(&target.path)) {
                 return Ok(pending);
             }
@@ -174,7 +178,18 @@ impl Pending {
     /// A handle to write through.
     pub fn writer(&self) -> Result<Writer> {
         let file = self.file.try_clone().map_err(|e| unwritable(self.target(), &e))?;
-        Ok(Writer { file, path: self.staged.clone() })
+        Ok(Writer::new(file, self.staged.clone()))
+    }
+
+    /// The same for a file that is empty and may become large.
+    pub(crate) fn large_writer(&self) -> Result<Writer> {
+        let file = self.file.try_clone().map_err(|e| unwritable(self.target(), &e))?;
+        Ok(Writer::large(file, self.staged.clone(), self.past.clone()))
+    }
+
+    /// Whether most of its bytes went past the system's cache, so that they are not found there.
+    pub(crate) fn went_past(&self) -> bool {
+        self.past.load(Ordering::Relaxed) > self.bytes() / 2
     }
 
     /// How many bytes it has by now.

@@ -256,3 +256,37 @@ impl Renderer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts what was written and not flushed.
+    struct Counting(Arc<AtomicUsize>);
+
+    impl Write for Counting {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.fetch_add(bytes.len(), Ordering::Relaxed);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            self.0.store(0, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_finished_is_flushed() {
+        for name in ["r.csv", "r.csv.gz", "r.csv.zst", "r.arrow", "r.parquet"] {
+            let columns = [("age".to_owned(), DataType::Utf8)];
+            let (target, format) = (PathBuf::from(name), Format::of_path(Path::new(name)).unwrap());
+            let renderer = Renderer::new(&target, format, &columns, Dialect::default());
+            let left = Arc::new(AtomicUsize::new(1));
+            let file: Bytes = Box::new(Counting(left.clone()));
+            Sink::create(file, target, format, &renderer, &columns).unwrap().finish().unwrap();
+            assert_eq!(left.load(Ordering::Relaxed), 0, "{name}");
+        }
+    }
+}

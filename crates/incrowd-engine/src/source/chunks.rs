@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use incrowd_core::{Error, Result};
 
 use crate::database::{Blocks, Sending};
+use crate::past::PastReader;
 
 use super::{Compression, Format, Part, scan, unreadable};
 
@@ -94,10 +95,12 @@ pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
 }
 
 impl Chunks {
-    /// Opens a file, or a relation of a database, of which only some columns are sent if that is enough.
+    /// Opens a file, past the system's cache if that is asked for, or a relation of a database, of which only some columns are sent
+    /// if that is enough.
     pub(super) fn open(
         part: &Part,
         hasher: Option<blake3::Hasher>,
+        past: bool,
         wanted: Option<&[usize]>,
         sending: Sending,
     ) -> Result<Chunks> {
@@ -106,7 +109,7 @@ impl Chunks {
                 let (part, blocks) = (part.clone(), relation.read(wanted, sending)?);
                 Ok(Chunks::Relation(Box::new(Sent { part, blocks, hasher })))
             }
-            None => Cutting::open(part, hasher).map(|file| Chunks::File(Box::new(file))),
+            None => Cutting::open(part, hasher, past).map(|file| Chunks::File(Box::new(file))),
         }
     }
 
@@ -136,9 +139,12 @@ impl Chunks {
 }
 
 impl Cutting {
-    fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Cutting> {
+    fn open(part: &Part, hasher: Option<blake3::Hasher>, past: bool) -> Result<Cutting> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file = Box::new(File::open(&part.path).map_err(failed)?);
+        let file: Box<dyn Read + Send> = match past.then(|| PastReader::open(&part.path)).flatten() {
+            Some(past) => Box::new(past),
+            None => Box::new(File::open(&part.path).map_err(failed)?),
+        };
         let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
         let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
         let carry = Vec::new();

@@ -190,6 +190,8 @@ pub struct Source {
     names: Vec<String>,
     columns: Vec<Column>,
     digest: bool,
+    /// Whether its bytes are better read past the system's cache.
+    past: bool,
     /// Set once a line break was met inside quotes; from then on chunks are cut with care.
     careful: AtomicBool,
 }
@@ -241,7 +243,19 @@ impl Source {
             parts.push(part);
         }
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        Ok(Source { parts, names, columns, digest: options.digest, careful: AtomicBool::new(false) })
+        Ok(Source {
+            parts,
+            names,
+            columns,
+            digest: options.digest,
+            past: false,
+            careful: AtomicBool::new(false),
+        })
+    }
+
+    /// The same, of which the text is read past the system's cache where that can be done.
+    pub(crate) fn past_the_cache(self) -> Source {
+        Source { past: true, ..self }
     }
 
     /// The files that paths and patterns mean.
@@ -326,7 +340,7 @@ impl Source {
 
     fn of_part(part: Part, columns: Vec<Column>, digest: bool) -> Source {
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        Source { parts: vec![part], names, columns, digest, careful: AtomicBool::new(false) }
+        Source { parts: vec![part], names, columns, digest, past: false, careful: AtomicBool::new(false) }
     }
 
     /// The system that holds the table, if one does.

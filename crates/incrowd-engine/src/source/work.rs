@@ -148,8 +148,13 @@ impl Queue<'_> {
             let unit = match part.format {
                 Format::Csv(_) => {
                     if self.chunks.is_none() {
-                        self.chunks =
-                            Some(Chunks::open(part, self.hasher.clone(), self.wanted, self.sending)?);
+                        self.chunks = Some(Chunks::open(
+                            part,
+                            self.hasher.clone(),
+                            self.source.past,
+                            self.wanted,
+                            self.sending,
+                        )?);
                     }
                     let chunks = self.chunks.as_mut().expect("opened above");
                     let chunk = chunks.next(careful, std::mem::take(&mut room))?;

@@ -76,7 +76,8 @@ pub(crate) fn open_pending(pending: &Pending, dialect: Dialect) -> Result<Source
         digest: true,
         encoding: Some(Encoding::Utf8),
     };
-    Source::open(&[pending.path().to_owned()], &options)
+    let source = Source::open(&[pending.path().to_owned()], &options)?;
+    Ok(if pending.went_past() { source.past_the_cache() } else { source })
 }
 
 impl Store for FileStore {
@@ -108,7 +109,7 @@ impl Store for FileStore {
     fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
-        let (writer, format) = (Box::new(pending.writer()?), Format::of_path(&target)?);
+        let (writer, format) = (Box::new(pending.large_writer()?), Format::of_path(&target)?);
         Ok(Staging {
             writer,
             format,
