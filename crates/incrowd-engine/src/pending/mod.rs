@@ -58,6 +58,7 @@ pub fn abandon_all() {
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
     let says = match error.kind() {
+        ErrorKind::NotFound if directory(path).is_dir() => "no file can be made in its directory".to_owned(),
         ErrorKind::NotFound => "its directory does not exist".to_owned(),
         ErrorKind::NotADirectory => "part of its path is not a directory".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -332,6 +333,11 @@ mod tests {
         let error = Pending::create(&dir.path().join("no/such/out.csv")).unwrap_err();
         assert!(error.message().contains("directory does not exist"), "{error}");
         assert!(Pending::create(dir.path()).unwrap_err().message().contains("is a directory"));
+        #[cfg(target_os = "linux")]
+        {
+            let error = Pending::create(Path::new("/proc/out.csv")).unwrap_err();
+            assert!(error.message().contains("no file can be made in its directory"), "{error}");
+        }
     }
 
     #[test]
