@@ -34,14 +34,19 @@ type Bench = (&'static str, &'static str, fn(&Args) -> Result<(), String>);
 
 /// Every benchmark. A new one is one file and one line here.
 const BENCHES: &[Bench] = &[
-    ("speed", "[--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON]", |args| {
-        speed::run(
-            &args.numbers("--rows", &[1_000_000, 10_000_000])?,
-            args.rounds()?,
-            &args.dir(),
-            args.text("--python"),
-        )
-    }),
+    (
+        "speed",
+        "[--rows 1000000,10000000] [--rounds 3] [--dir DIR] [--python PYTHON] [--only csv|parquet]",
+        |args| {
+            speed::run(
+                &args.numbers("--rows", &[1_000_000, 10_000_000])?,
+                args.rounds()?,
+                &args.dir(),
+                args.text("--python"),
+                args.text("--only").as_deref(),
+            )
+        },
+    ),
     ("loss", "[--data DIR]", |args| loss::run(&args.data())),
     ("profile", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
         profile::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())

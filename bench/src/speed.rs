@@ -18,7 +18,14 @@ const MANY: u64 = 20_000_000;
 
 /// Runs every task `rounds` times, interleaved, and prints medians and their ratio to the copy that Polars makes, or we if it is not
 /// there: from CSV to CSV, then from Parquet to Parquet.
-pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String>) -> Result<(), String> {
+pub(crate) fn run(
+    rows: &[u64],
+    rounds: usize,
+    dir: &Path,
+    python: Option<String>,
+    only: Option<&str>,
+) -> Result<(), String> {
+    let wanted = |format: &str| only.is_none_or(|only| only == format);
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     if python.is_none() {
         eprintln!("skipped: peers, and Parquet (no --python with polars and duckdb)");
@@ -28,8 +35,10 @@ pub(crate) fn run(rows: &[u64], rounds: usize, dir: &Path, python: Option<String
         let table = dir.join(format!("people-{n}"));
         make(&table, n)?;
         let people = table.join("people.csv");
-        all.push(beside_copies(n, rounds, &people, python.as_deref())?);
-        if let Some(python) = &python {
+        if wanted("csv") {
+            all.push(beside_copies(n, rounds, &people, python.as_deref())?);
+        }
+        if let Some(python) = python.as_ref().filter(|_| wanted("parquet")) {
             let typed = table.join("people.parquet");
             if !typed.exists() {
                 measure(copy_by(python, "polars", &people, &typed))?;

@@ -7,6 +7,7 @@ use incrowd_core::{GroupId, Plan, Progress, Result};
 use rayon::prelude::*;
 
 use crate::cells::{Cells, NO_TEXT, Texts, published, ranks};
+use crate::group_cells::GroupCells;
 use crate::lines::Lines;
 use crate::looks::Packing;
 use crate::order::{Look, Shuffled, Sorted, generator, shuffle};
@@ -28,6 +29,7 @@ const PIECE: usize = 1 << 18;
 /// looked for elsewhere.
 struct Bucket<'a> {
     cells: &'a Cells<'a>,
+    of_groups: &'a GroupCells,
     looks: &'a [u32],
     width: usize,
 }
@@ -71,8 +73,7 @@ impl Rows for Bucket<'_> {
         // What a column holds is asked once and not for each row.
         match self.cells.columns[column].0 {
             Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
-                let (cells, width) = (self.cells.plan.all_cells(), self.cells.plan.dataset().quasi().len());
-                out.extend(rows.iter().map(|(_, group)| cells[group.index() * width + q]));
+                self.of_groups.extend(q, rows.iter().map(|(_, group)| *group), out);
             }
             Content::Sensitive(s) | Content::Category(s) => {
                 out.extend(rows.iter().map(|(at, _)| self.looks[*at as usize + s]));
@@ -104,7 +105,10 @@ pub(crate) fn emit(
         }
         Renderer::Arrow(_) | Renderer::Parquet(_) => {
             let width = 1 + plan.dataset().sensitive().len();
-            let render = |looks: &[u32], _| renderer.render(&Bucket { cells: &cells, looks, width });
+            let of_groups = GroupCells::new(plan.all_cells(), plan.dataset().quasi().len());
+            let render = |looks: &[u32], _| {
+                renderer.render(&Bucket { cells: &cells, of_groups: &of_groups, looks, width })
+            };
             let look = |row: usize, out: &mut Vec<u32>| {
                 out.push(cells.row(row as u32).1.0);
                 out.extend_from_slice(plan.dataset().sensitive_codes(row));

@@ -17,6 +17,7 @@ mod emit;
 mod fold;
 mod formula;
 mod glance;
+mod group_cells;
 mod intern;
 mod join;
 mod lines;
