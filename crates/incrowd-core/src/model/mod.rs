@@ -345,6 +345,11 @@ impl Promise {
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         self.model.suits(data)?;
         let bound = self.model.bind(data)?;
+        // Where the number of records decides, the rows need not be looked at.
+        let enough = bound.least_records().is_some_and(|least| data.records() >= least);
+        if enough && data.persons().is_none() && data.population().is_none() {
+            return Ok(bound);
+        }
         let whole = data.whole();
         let Verdict { what, have, need, holds, .. } = bound.attainable(&whole);
         let overlapping = self.model.card().survives.merging && !self.survives_merging(data);
