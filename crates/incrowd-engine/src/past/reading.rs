@@ -1,7 +1,7 @@
 //! Reading past the cache: a thread of its own is always some blocks ahead.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
+use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
@@ -45,18 +45,18 @@ impl PastReader {
 
 impl Read for PastReader {
     fn read(&mut self, wanted: &mut [u8]) -> Result<usize> {
-        if self.now.is_none() {
-            // Whoever reads ahead ends after the end of the file, or after an error that was told.
-            let Ok(next) = self.filled.recv() else { return Ok(0) };
-            self.now = Some(next?);
-        }
-        let Some(now) = &mut self.now else { return Ok(0) };
+        let mut now = match self.now.take() {
+            Some(now) => now,
+            // Whoever reads ahead says where the file ends before it goes.
+            None => self.filled.recv().map_err(|_| Error::other("reading ahead stopped"))??,
+        };
         let taken = wanted.len().min(now.bytes - now.used);
         wanted[..taken].copy_from_slice(&now.room.all()[now.used..now.used + taken]);
         now.used += taken;
-        if now.used == now.bytes
-            && let Some(now) = self.now.take()
-        {
+        // Nothing comes after the end: it is kept.
+        if now.used < now.bytes || now.bytes == 0 {
+            self.now = Some(now);
+        } else {
             self.emptied.send(now.room).ok();
         }
         Ok(taken)
@@ -73,12 +73,12 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Fills rooms until the file ends, something is wrong, or nobody wants more.
+    /// Fills rooms until the file ends, which an empty one says, something is wrong, or nobody wants more.
     fn run(mut self, take: &Receiver<Room>, give: &SyncSender<Result<Filled>>) {
         while let Ok(mut room) = take.recv() {
             let next = self.fill(&mut room).map(|bytes| Filled { room, bytes, used: 0 });
-            let last = !matches!(&next, Ok(filled) if filled.bytes > 0);
-            if last && next.is_ok() || give.send(next).is_err() || last {
+            let is_last = next.as_ref().map_or(true, |filled| filled.bytes == 0);
+            if give.send(next).is_err() || is_last {
                 return;
             }
         }
@@ -147,6 +147,25 @@ mod tests {
         }
         std::fs::remove_file(&path).unwrap();
         assert!(PastReader::open(&path).is_none());
+    }
+
+    #[test]
+    fn what_goes_wrong_is_no_end() {
+        let directory = tempfile::tempdir().unwrap();
+        // A directory has no bytes to be read, either way.
+        let cached = || File::open(directory.path());
+        let (Ok(file), Ok(cached)) = (cached(), cached()) else {
+            incrowd_testing::skip!("a directory cannot be opened here");
+        };
+        let (give, filled) = sync_channel(ROOMS);
+        let (emptied, take) = channel();
+        emptied.send(Room::new().unwrap()).unwrap();
+        Ahead { file, cached, at: 0, past: true }.run(&take, &give);
+        let mut reader = PastReader { filled, emptied, now: None };
+        assert!(reader.read(&mut [0; 10]).is_err());
+        // Somebody who goes without a word has not come to the end.
+        drop(give);
+        assert!(reader.read(&mut [0; 10]).is_err());
     }
 
     #[test]
