@@ -30,6 +30,7 @@ pub(crate) use numbered::{MOST_BYTES, NumberedPage, page};
 
 /// Records per row group, about. Whoever reads gives row groups to threads: with few of them some would wait for the last.
 const ROW_GROUP: usize = 1 << 18;
+/// Higher levels take longer and make shuffled numbers hardly smaller.
 const ZSTD_LEVEL: i32 = 1;
 
 /// Records of a column as numbers of texts.
