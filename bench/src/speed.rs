@@ -25,6 +25,9 @@ pub(crate) fn run(
     python: Option<String>,
     only: Option<&str>,
 ) -> Result<(), String> {
+    if let Some(other) = only.filter(|only| !["csv", "parquet"].contains(only)) {
+        return Err(format!("--only is csv or parquet, not {other}"));
+    }
     let wanted = |format: &str| only.is_none_or(|only| only == format);
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     if python.is_none() {
@@ -41,7 +44,9 @@ pub(crate) fn run(
         if let Some(python) = python.as_ref().filter(|_| wanted("parquet")) {
             let typed = table.join("people.parquet");
             if !typed.exists() {
-                measure(copy_by(python, "polars", &people, &typed))?;
+                let partial = table.join("partial.parquet");
+                measure(copy_by(python, "polars", &people, &partial))?;
+                std::fs::rename(partial, &typed).map_err(|e| e.to_string())?;
             }
             all.push(beside_copies(n, rounds, &typed, Some(python))?);
         }

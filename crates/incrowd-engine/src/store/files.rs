@@ -109,7 +109,12 @@ impl Store for FileStore {
     fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
-        let (writer, format) = (Box::new(pending.large_writer()?), Format::of_path(&target)?);
+        let format = Format::of_path(&target)?;
+        // Text is read back from its beginning to its end. Whoever reads a typed file jumps, and finds it in the system's cache.
+        let writer = Box::new(match format {
+            Format::Csv(_) => pending.large_writer()?,
+            Format::Parquet | Format::Arrow => pending.writer()?,
+        });
         Ok(Staging {
             writer,
             format,
